@@ -1,4 +1,4 @@
-// The issues that every import of a file reports, found by a trial in an empty instance.
+// Finds the issues that every import of a file reports, by a trial import into an empty instance.
 
 import { importIntoEmpty } from '../../functions/emptyInstance.ts';
 import type { ImportError } from '../../functions/import/contract.ts';
@@ -11,7 +11,7 @@ import type { ImportResponse } from './importResponse.ts';
 import type { DoneRecords, ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
 import { meterOfRecords } from './trackTransfer.ts';
 
-/** The issues that every import of a file reports, independent of the target. */
+/** The issues that every import of a file reports, whatever the target contains. */
 export interface CertainIssues {
   readonly errors: readonly ImportError[];
   readonly errorsOmitted: number;
@@ -21,10 +21,10 @@ export interface CertainIssues {
 
 type Warning = ImportResponse['summary']['warnings'][number];
 
-/** The issues of a file without issues. */
+/** The result for a file without issues. */
 export const noIssues: CertainIssues = { errors: [], errorsOmitted: 0, warnings: [], warningsOmitted: 0 };
 
-/** Reasons that depend on the target's records, and reasons that the command reports with its own texts. */
+/** Excluded reasons. Some depend on the target's records; the command reports the others with its own texts. */
 const excluded = new Set<string | undefined>([
   'reference_missing',
   'organisation_unnamed',
@@ -36,8 +36,8 @@ const excluded = new Set<string | undefined>([
 ]);
 
 /**
- * Imports a valid file into an empty instance without keeping the result. The instance has the same login-name default
- * as the instance that exported the file. Memory does not grow with the file.
+ * Imports a valid file into an empty instance that keeps nothing. Its default for login names is the default of the
+ * instance that exported the file. Memory does not grow with the file.
  */
 export async function findCertainIssues(
   { open }: Pick<ExportFile, 'open'>,
@@ -70,14 +70,14 @@ export async function findCertainIssues(
   };
 }
 
-/** Returns the warning of a record that an import completes only if the target has what the file lacks. */
+/** Converts the warning about a dropped role or action. An import keeps it if the target already has it. */
 function partRequirement(warning: Warning): Warning {
   const { reason, params: { role, action, field = '' } = {}, ...record } = warning;
   const value = reason === 'role_dropped' ? role : reason === 'action_dropped' ? action : undefined;
   return value === undefined ? warning : { ...record, ...warn('part_required', { value, field }) };
 }
 
-/** Returns the warning of a record that an import rejects unless the target has what the file lacks. */
+/** Converts the error about a missing record to a warning, because the target may have this record. */
 function requirement({ type, id, reason, params = {} }: ImportError): readonly Warning[] {
   const record = { type, ...defined({ id }) };
   if (reason === 'organisation_unnamed') return [{ ...record, ...warn('organisation_required', {}) }];

@@ -1,5 +1,5 @@
-// Writes the records that an import rejected, or imported in part, as an export file, which the user can correct and
-// import again.
+// Writes the records that an import rejected, or imported in part, as an export file. The user can correct and import
+// this file.
 
 import { total } from '../../shared/collections/counts.ts';
 import type { WarningReason } from '../../shared/errors/warnings.ts';
@@ -12,20 +12,23 @@ import { readableId } from '../../shared/organisation/recordPlan.ts';
 import type { ImportResponse } from './importResponse.ts';
 import type { ExportFile, FilePlace } from './placeInterfaces.ts';
 
-/** The file of the failed records. */
+/** The result of writing the file of the failed records. */
 export interface FailedFile {
   readonly place: string;
   readonly records: number;
   /**
-   * The number of failed records that the file does not contain, because the response does not list them or their text
-   * is too large.
+   * The number of failed records that the file lacks. Either the response does not list them, or their text is too
+   * large.
    */
   readonly missing: number;
-  /** The number of further records in the file, which the import has stored without some of their parts. */
+  /** The number of further records in the file. The import has stored these records without some of their parts. */
   readonly partial: number;
 }
 
-/** The reasons of warnings about records without a part that is invalid, or that refers to a failed record. */
+/**
+ * Reasons of warnings about records that the import stored without some parts. These parts are invalid, or refer to a
+ * failed record.
+ */
 const partialReasons: ReadonlySet<string> = new Set<WarningReason>([
   'role_dropped',
   'action_dropped',
@@ -33,11 +36,11 @@ const partialReasons: ReadonlySet<string> = new Set<WarningReason>([
 ]);
 
 /**
- * Stores the failed records of an import with their organisations, in the form of the imported file. Stores nothing if
- * there are none, and no records that were imported in part.
- * @param file must not exist
+ * Stores the failed records of an import with their organisations, in the form of the imported file. Stores no file if
+ * all records were imported completely.
+ * @param file a new file
  * @param content the imported file
- * @throws IdentityError as `FilePlace.store`; the errors of the content
+ * @throws IdentityError the errors of `FilePlace.store`; the errors of the content
  */
 export async function storeFailed(
   file: FilePlace,
@@ -57,7 +60,7 @@ export async function storeFailed(
   return { place, records: writing.records, missing: Math.max(0, failed - writing.records), partial: writing.partial };
 }
 
-/** Reads the file once, and counts the records with the ids of failed records. */
+/** Reads the file once. For each error, counts the records with its type and id. */
 async function find(
   content: ExportFile,
   failed: FailedRecords,
@@ -72,27 +75,27 @@ async function find(
   }
 }
 
-/** The records of a file that have the same type and id. */
+/** The records of a file that share a type and an id. */
 interface Namesakes {
-  /** The number of errors about them. */
+  /** The number of errors about these records. */
   readonly errors: number;
   found: number;
-  /** The number of records that are invalid in themselves, and so fail in every import. */
+  /** The number of invalid records. These fail in every import. */
   invalid: number;
   passed: number;
 }
 
-/** The failed records of an import, by the types and ids of the errors. */
+/**
+ * Finds the failed records of an import in the imported file. Errors in the response contain only their types and ids.
+ */
 class FailedRecords {
   private readonly byName = new Map<string, Namesakes>();
-  /**
-   * Organisations with errors, and those of them that the target does not have. All records of the latter have failed.
-   */
+  /** The organisations with errors. The target lacks those in `missing`, so all their records have failed. */
   private readonly orgIds = new Set<string>();
   private readonly missing: ReadonlySet<string>;
-  /** The names of the records that were imported in part. */
+  /** The types and ids of records that were imported in part. */
   private readonly partial: ReadonlySet<string>;
-  /** The positions of the file's organisations that have such records. */
+  /** The positions in the file of organisations with failed or partial records. */
   readonly entries = new Set<number>();
 
   constructor({ errors = [], success, summary }: ImportResponse) {
@@ -129,8 +132,8 @@ class FailedRecords {
   }
 
   /**
-   * Counts the failed records in a record of the file: itself and its nested records. If several valid records have the
-   * same id, the import accepts the first of them. All records of a failed organisation have failed.
+   * Counts the failed records among a record of the file and its nested records. Of several valid records with the same
+   * id, the import accepts the first. If an organisation is missing in the target, all its records have failed.
    */
   countIn(record: OrganisationRecord): number {
     const named = this.named(record);
@@ -148,7 +151,7 @@ class FailedRecords {
     return this.partial.has(nameOf(record.section.error.type, readableId(record) ?? ''));
   }
 
-  /** Adds the organisations with errors of their own. Returns their number. */
+  /** Adds the organisations whose own records have errors, and returns their number. */
   addOrganisations(drafts: FilePass['drafts']): number {
     const found = new Set<string>();
     for (const [entry, { orgId = '' }] of drafts.entries()) {
@@ -159,7 +162,10 @@ class FailedRecords {
     return found.size;
   }
 
-  /** Returns the namesakes of a record and of its nested records, each with whether that record is invalid. */
+  /**
+   * For a record and its nested records, returns the records with the same type and id, and whether the record is
+   * invalid.
+   */
   private named(record: OrganisationRecord) {
     return [record, ...nestedRecords(record, []).map((nested) => nested.record)].flatMap((each) => {
       const namesakes = this.byName.get(nameOf(each.section.error.type, readableId(each) ?? ''));
@@ -174,13 +180,16 @@ function nameOf(type: string, id: string): string {
 
 const types: readonly string[] = [organisationSection, ...sections].map(({ error }) => error.type);
 
-/** Returns the type of a record from the type of an error about it or about a part of it, such as `human_user_otp`. */
+/**
+ * Returns the type of a record from the type of an error. The error may be about a part of the record, such as
+ * `human_user_otp`.
+ */
 function typeOfRecord(type: string): string {
   if (types.includes(type)) return type;
   return types.filter((each) => type.startsWith(`${each}_`)).sort((a, b) => b.length - a.length)[0] ?? type;
 }
 
-/** Writes the organisations of a file that have failed or partial records, with only these records. */
+/** Writes the organisations with failed or partial records. Includes only these records. */
 class FailedFileWriter {
   records: number;
   partial = 0;
@@ -235,7 +244,7 @@ class FailedFileWriter {
     return `${beginning}\n${JSON.stringify(field)}:${isElement ? '[' : ''}${text}`;
   }
 
-  /** Ends the previous organisation, and begins the next. */
+  /** Ends the previous organisation in the text, and begins the next. */
   private begin(entry: number): string {
     const end = this.end();
     this.entry = entry;

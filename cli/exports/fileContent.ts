@@ -1,4 +1,4 @@
-// The content of export files: copies, compression and forms.
+// Copies, compresses and decompresses the content of export files.
 
 import { tmpdir } from 'node:os';
 import { pipeline, Readable } from 'node:stream';
@@ -12,16 +12,18 @@ import { JsonError, locatedMessage } from '../../shared/json/jsonError.ts';
 import { isStorageFull } from '../../shared/systemCode.ts';
 import type { ExportFile } from './placeInterfaces.ts';
 
-/** A disposal that does nothing, for content without resources, or whose resources another object disposes of. */
+/**
+ * A disposal that does nothing. It is for content without resources, or if another object disposes of the resources.
+ */
 export const undisposed = { [Symbol.asyncDispose]: async () => {} };
 
-/** Passes bytes on, and counts them as read. */
+/** Passes bytes on, and counts them. */
 export type CountBytes = (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
 /**
- * Returns the content of a stored file, which can be read repeatedly and reports the fraction that was read.
+ * Returns the content of a stored file. The content can be read repeatedly, and reports which fraction was read.
  * @param size the size of the stored file
- * @param isPlain whether the file is stored as its content
+ * @param isPlain whether the stored bytes are the content itself, not compressed
  * @param open reads the decompressed content, and counts the stored bytes
  */
 export function storedContent(
@@ -48,7 +50,8 @@ export function storedContent(
 }
 
 /**
- * Returns content that can be read repeatedly: the given content, or a copy of it. A large copy is a temporary file.
+ * Returns content that can be read repeatedly: the original content if this is possible, otherwise a copy. A large copy
+ * is a temporary file.
  * @param storage stores the copy
  * @throws IdentityError SPOOL_FULL, SPOOL_UNUSABLE
  */
@@ -88,7 +91,10 @@ async function throwSpoolError(error: unknown): Promise<never> {
   throw isStorageFull(error) ? spoolFull({ directory: tmpdir() }) : error;
 }
 
-/** @throws IdentityError SPOOL_UNUSABLE if this process cannot create temporary files */
+/**
+ * Requires that this process can create temporary files.
+ * @throws IdentityError SPOOL_UNUSABLE
+ */
 export async function requireTemporaryDirectory(): Promise<void> {
   const directory = tmpdir();
   const problem = await directoryProblem(directory);
@@ -97,7 +103,7 @@ export async function requireTemporaryDirectory(): Promise<void> {
 
 const GZIP_CHUNK_BYTES = 64 * 1024;
 
-/** Whether a file's name means that it is stored compressed. */
+/** Whether a name belongs to a compressed file. */
 function isCompressed(name: string): boolean {
   return name.toLowerCase().endsWith('.gz');
 }
@@ -108,7 +114,7 @@ export function compressFor(name: string, content: AsyncIterable<Uint8Array>): A
 }
 
 /**
- * Yields the JSON of an export file in any stored form.
+ * Yields the JSON of an export file. The file may be compressed or in another stored form.
  * @param place the content's name in messages
  * @throws IdentityError for damaged or incomplete content
  */
@@ -120,7 +126,10 @@ export async function* readExportJson(place: string, content: AsyncIterable<Uint
   }
 }
 
-/** Converts an error of reading a place: the file is of another kind, or damaged. Returns other errors unchanged. */
+/**
+ * Converts the error of a damaged file, or of a file of another kind, to an error of the place. Returns other errors
+ * unchanged.
+ */
 export function sourceError(place: string, error: unknown): unknown {
   if (!(error instanceof JsonError)) return error;
   const { wrongFile } = error;

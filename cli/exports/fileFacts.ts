@@ -1,4 +1,4 @@
-// Facts about the content of an export file, collected while it is read.
+// Collects facts about the content of an export file while the file is read.
 
 import { type Counts, increase } from '../../shared/collections/counts.ts';
 import { defined } from '../../shared/defined.ts';
@@ -15,14 +15,14 @@ import type { ImportFacts } from '../records/importFacts.ts';
 import type { SecretSelection } from '../records/secretSelection.ts';
 import type { ExportedRequest } from './recordCounter.ts';
 
-/** The kinds of secrets in counts, by the fields of credentials. */
+/** Names of the counts of secrets, by the fields of credentials. */
 const credentialKinds = {
   passwordHash: 'passwordHashes',
   totpSeed: 'totpSeeds',
   clientSecret: 'clientSecrets',
 } as const satisfies Readonly<Record<CredentialField, string>>;
 
-/** The secrets of an export file. */
+/** Counts the secrets of an export file. */
 export class FileSecrets implements RecordVisitor {
   /** The numbers of secrets by kind. */
   counts: Counts = {};
@@ -42,7 +42,7 @@ export class FileSecrets implements RecordVisitor {
     this.counts = {};
   }
 
-  /** The kinds of secrets that the file contains. */
+  /** The kinds of secrets in the file. */
   get content(): SecretSelection {
     const has = (...kinds: readonly string[]) => kinds.some((kind) => this.counts[kind] !== undefined);
     return {
@@ -53,15 +53,15 @@ export class FileSecrets implements RecordVisitor {
   }
 
   /**
-   * Returns the kinds of secrets that an import of the file changes: those in the file, and those that its source does
-   * not have according to the manifest. The kinds are those that an export selects: client secrets belong to passwords.
+   * Returns the kinds of secrets that an import of the file changes. These are kinds in the file, and kinds that the
+   * source lacks according to the manifest. As in an export, client secrets belong to passwords.
    */
   selection(request: ExportedRequest): SecretSelection {
     const { withPasswords, ...others } = this.stated(request);
     return { withPasswords: withPasswords || this.counts.clientSecrets !== undefined, ...others };
   }
 
-  /** Returns the kinds of secrets that the file contains, or would contain if the source had any. */
+  /** Returns the kinds of secrets in the file, and the kinds that it would contain if the source had such secrets. */
   stated({ secrets }: ExportedRequest): SecretSelection {
     const { withPasswords, withOtp, withKeys } = this.content;
     return {
@@ -78,7 +78,9 @@ export function providersOf({ section, json }: OrganisationRecord): readonly str
   return [...(section.exported?.providers?.(json) ?? []), ...held];
 }
 
-/** The first records of a section that refer to the same identity providers, and the number of further records. */
+/**
+ * The first records of a section that refer to the same identity providers. `others` is the number of further records.
+ */
 interface ProviderUsers {
   readonly section: Section;
   readonly orgId: string;
@@ -87,22 +89,22 @@ interface ProviderUsers {
   others: number;
 }
 
-/** The maximum number of records in the list of a rule. */
+/** The maximum number of records with the same identity providers that are listed. */
 const MAX_PROVIDER_USERS = 100;
 
-/** The content of an export file, and the manual steps after its import. */
+/** Collects the facts about an export file, and the manual steps after its import. */
 export class FileFacts implements RecordVisitor {
   private readonly imports: ImportFacts | undefined;
-  /** Records that refer to identity providers which may appear later in the file. */
+  /** Records that refer to identity providers that may follow later in the file. */
   private readonly providerUsers = new Map<string, ProviderUsers>();
-  /** The number of records of each section, and the bytes of their JSON without secrets. */
+  /** For each section, the number of records, and the bytes of their JSON without secrets. */
   readonly sections = new Map<string, { records: number; bytes: number }>();
   /** The numbers of password hashes by format. */
   hashFormats: Counts = {};
   readonly secrets = new FileSecrets();
   private lists = newLists();
 
-  /** @param imports receives the records; without it, the result has no steps about missing identity providers */
+  /** @param imports receives the records. Without it, `leftToDo` has no steps about missing identity providers */
   constructor(imports?: ImportFacts) {
     this.imports = imports;
   }
@@ -132,12 +134,12 @@ export class FileFacts implements RecordVisitor {
     else users.others++;
   }
 
-  /** Returns the identity providers among the given ids that ZITADEL does not have after an import. */
+  /** Returns the identity providers that ZITADEL does not have after an import, among the given ids. */
   private missing(orgId: string, ids: readonly string[]): readonly string[] {
     return ids.filter((id) => this.imports?.hasProvider(orgId, id) === false);
   }
 
-  /** Lists the records whose identity providers are nowhere in the file. */
+  /** Lists records whose identity providers are missing in the whole file. */
   private listProviderUsers(): void {
     for (const { section, orgId, ids, documents, others } of this.providerUsers.values()) {
       const missing = this.missing(orgId, ids);
@@ -158,7 +160,7 @@ export class FileFacts implements RecordVisitor {
 
   /**
    * Returns the manual steps after an import into an instance of this service or into ZITADEL.
-   * @param asked the requested secrets
+   * @param asked the secrets that the call requested
    */
   leftToDo(request: ExportedRequest, forZitadel = false, asked?: SecretSelection): readonly CountedEntry[] {
     if (forZitadel) this.listProviderUsers();

@@ -1,4 +1,4 @@
-// The organisations of the projects and identity providers in an export file.
+// Finds the organisations to which the projects and identity providers of an export file belong.
 
 import { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import { type ExportFileItem, ExportFileReader, type FieldFilter } from '../../shared/exportFile/reader.ts';
@@ -7,14 +7,14 @@ import { findSection, sections } from '../../shared/organisation/allSections.ts'
 import { chunksInTurns } from '../../shared/turns.ts';
 import type { ExportFile } from './placeInterfaces.ts';
 
-/** An item of a file, and the organisation that contains it. */
+/** An item of a file, and the organisation to which the item belongs. */
 export interface OwnedItem extends ExportFileItem {
   readonly orgId: string;
 }
 
 /**
  * Yields the items of each chunk of a file.
- * @throws Error for an organisation that does not begin with its id, as in all exports
+ * @throws Error if an organisation does not begin with its id, because organisations do in all exports
  */
 export async function* readItems(
   file: ExportFile,
@@ -36,14 +36,14 @@ export async function* readItems(
   reader.end();
 }
 
-/** Returns the JSON of a record; an empty object for another value. */
+/** Returns the JSON of a record. Returns an empty object for an item that is not a record. */
 export function recordOf({ value }: ExportFileItem): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
 type Owned = 'project' | 'provider';
 
-/** The organisations of the projects and identity providers in a file. */
+/** Stores to which organisations the projects and identity providers of a file belong. */
 export class Owners implements Disposable {
   private readonly database = new TemporaryDatabase(
     'CREATE TABLE owners (kind TEXT, orgId TEXT, id TEXT, PRIMARY KEY (kind, orgId, id)) STRICT, WITHOUT ROWID',
@@ -70,7 +70,7 @@ const ownedKinds: ReadonlyMap<string, Owned> = new Map(
   }),
 );
 
-/** Reads the organisations of the projects and identity providers in a file. */
+/** Reads to which organisations the projects and identity providers of a file belong. */
 export async function readOwners(file: ExportFile, signal: AbortSignal): Promise<Owners> {
   const owners = new Owners();
   const isWanted = (name: string) => name === 'orgId' || ownedKinds.has(name);

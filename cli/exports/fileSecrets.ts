@@ -1,4 +1,4 @@
-// Secrets of a file that a call must select.
+// Requires that a call selects the secrets of a file.
 
 import { type SecretSelection, selectedKinds } from '../records/secretSelection.ts';
 import { usageError } from '../terminal/command.ts';
@@ -10,11 +10,11 @@ import type { ExportFile, FilePlace, PlaceExportOptions } from './placeInterface
 import type { ExportedRequest } from './recordCounter.ts';
 
 /**
- * Requires that a call selects every kind of secrets that an import of a file changes, because an import always uses
- * the whole file.
+ * Requires that a call selects all kinds of secrets that an import of a file changes, because an import always uses the
+ * whole file.
  * @param name the file's name in messages
- * @param request the request for the file, as its manifest describes it
- * @throws IdentityError USAGE_INVALID for secrets that are not selected
+ * @param request the request of the file's export, from its manifest
+ * @throws IdentityError USAGE_INVALID if the call does not select a kind of secrets
  */
 export function requireSelected(
   name: string,
@@ -33,9 +33,9 @@ export function requireSelected(
 }
 
 /**
- * Checks that a file is intact and that a call selects its secrets, and opens the file.
- * @throws IdentityError USAGE_INVALID for unselected secrets; other codes for a file that is no valid export file, or
- * does not match its manifest
+ * Opens a file, after checks that the file is intact and that the call selects its secrets.
+ * @throws IdentityError USAGE_INVALID if the call does not select its secrets; other errors for an invalid file, and if
+ * the file does not match its manifest
  */
 export async function openWithSecrets(
   place: FilePlace,

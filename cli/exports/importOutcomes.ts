@@ -1,4 +1,4 @@
-// The outcomes of an import's records, and the response of an import into ZITADEL.
+// Counts the outcomes of an import's records, and builds the response of an import into ZITADEL.
 
 import type { Deletion, ImportError } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
@@ -13,12 +13,12 @@ export type OutcomeCounts = Record<
   Readonly<Counts>
 >;
 
-/** Returns the counts of an import that has settled no record yet. */
+/** Returns empty counts, for an import that has not settled any record. */
 export function noOutcomes(): Record<keyof OutcomeCounts, Counts> {
   return { created: {}, unchanged: {}, overwritten: {}, skipped: {}, failed: {}, notCarried: {}, unconfirmed: {} };
 }
 
-/** Returns the counts of an import's summary. The summary omits some counts if they are empty. */
+/** Returns the counts in an import's summary. The summary omits some counts if they are empty. */
 export function outcomeCounts({
   created,
   unchanged,
@@ -32,8 +32,8 @@ export function outcomeCounts({
 }
 
 /**
- * Returns the number of settled records of an import. Excludes records that imports ignore, and records that are not in
- * the file.
+ * Returns the number of records whose outcome is known. Excludes records that imports ignore, and deleted records,
+ * because the file does not contain them.
  */
 export function countSettled({
   notCarried: _,
@@ -46,10 +46,10 @@ export function countSettled({
   return { records, unchanged: total(settled.unchanged ?? {}) };
 }
 
-/** The warning that the import needed several requests. */
+/** Warns that the import took several requests. */
 const severalRequests = { type: 'import', ...warn('requests_repeated', {}) };
 
-/** Returns the warnings of a repeated import. Its last request counts records of earlier requests as unchanged. */
+/** Returns the warnings of a repeated import. The last response counts records of earlier requests as unchanged. */
 export function repetitionWarnings({
   unchanged,
   warnings,
@@ -61,7 +61,7 @@ export function repetitionWarnings({
 /** The results of all requests of an import into ZITADEL. */
 interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warnings'> {
   readonly orgIds: readonly string[];
-  /** The organisations that the import has created. */
+  /** The organisations that the import created. */
   readonly createdOrgs: readonly string[];
   readonly counts: OutcomeCounts;
   readonly errors: ImportError[];
@@ -69,7 +69,7 @@ interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warni
   readonly errorsOmitted: number;
   readonly warningsOmitted: number;
   readonly dryRun: boolean;
-  /** The deletions of an import that mirrors. */
+  /** The deletions of a mirroring import. */
   readonly deletions?: {
     readonly counts: Readonly<Counts>;
     readonly listed: readonly Deletion[];
@@ -77,7 +77,7 @@ interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warni
   };
 }
 
-/** Returns the response of an import into ZITADEL, in the form of this service, without lists of ids. */
+/** Returns the response of an import into ZITADEL in the form of this service. Omits the lists of ids. */
 export function joinedResponse({
   orgIds,
   createdOrgs,

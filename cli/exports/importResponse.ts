@@ -2,10 +2,10 @@ import type { ImportResponse as ServedResponse } from '../../functions/import/co
 
 /** The response of an import into a place. Only imports into ZITADEL set the additional fields. */
 export interface ImportResponse extends Omit<ServedResponse, 'summary'> {
-  /** The records that ZITADEL wrote into another organisation than that of the file. */
+  /** Records that ZITADEL wrote into another organisation than the file's. */
   readonly elsewhere?: ServedResponse['errors'];
   readonly summary: ServedResponse['summary'] & {
-    /** Records that the import sent, and that the target does not show. */
+    /** Records that the import sent, but that the target did not return afterwards. */
     readonly unconfirmed?: ServedResponse['summary']['failed'];
   };
 }

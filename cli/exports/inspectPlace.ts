@@ -12,15 +12,15 @@ import type { ExportFile, Place, PlaceExportOptions } from './placeInterfaces.ts
 import { type ExportedRequest, RecordCounter, type SelectedOrganisations } from './recordCounter.ts';
 import { countedContent, meterOf } from './trackTransfer.ts';
 
-/** The facts about an export file that was read. */
+/** Facts about an export file, after the file was read. */
 export interface PlaceInspection extends Inspection {
   /** The size of the file's JSON. */
   readonly bytes: number;
-  /** The request for the file, as its manifest describes it. */
+  /** The request of the file's export, from its manifest. */
   readonly request: ExportedRequest;
-  /** The content that every export of the place omits. */
+  /** Content that every export of the place omits. */
   readonly losses: readonly string[];
-  /** The states that ZITADEL did not return: a warning for each organisation. */
+  /** Warnings about states that ZITADEL did not return, one per organisation. */
   readonly notices: readonly RecordWarning[];
 }
 
@@ -29,17 +29,18 @@ interface Reading {
   readonly visitor?: RecordVisitor | undefined;
   /** The name of the phase in the progress. */
   readonly label?: string;
-  /** Uses the validated file, which can be read again. */
+  /** Uses the validated file. The function may read the file again. */
   readonly use?: (file: ExportFile, inspection: Inspection) => Promise<void>;
-  /** The organisations that the export must contain; by default any. */
+  /** The organisations that the export must contain; by default none in particular. */
   readonly required?: SelectedOrganisations;
-  /** The expected number of records of the place, for the remaining time of an export. */
+  /** The expected number of records. Without the size of an export, it determines the remaining time. */
   readonly expected?: number | undefined;
 }
 
 /**
  * Reads and validates the export of a place, record by record.
- * @throws IdentityError for an invalid export file or a manifest mismatch; COMMAND_INTERRUPTED when the signal aborts
+ * @throws IdentityError for an invalid export file, and for a manifest that does not match; COMMAND_INTERRUPTED if the
+ * signal aborts
  */
 export function inspectPlace(
   { name, readExport }: Place,
@@ -50,11 +51,11 @@ export function inspectPlace(
   return interruptible(signal, NOTHING_CHANGED, async () => {
     await using resources = new AsyncDisposableStack();
     const counter = new RecordCounter(name, required);
-    // The caller reads the content after this phase, so the phase must not dispose of it.
+    // The caller reads the content after this phase. The phase must therefore not dispose of the content.
     const content = resources.use(await readExport(options, signal));
-    // The records of an interrupted reading are not used.
+    // Discards the records of an earlier, interrupted reading.
     visitor?.reset();
-    // Selects the organisations here, because a file always contains all of its organisations.
+    // A file always contains all its organisations, so they are selected here.
     const reading = { isSelected: organisationFilter(options), visitor };
     const once = use === undefined ? content.once : undefined;
     const { file, inspection } = await trackPhase(output, label, meterOf(content, counter, expected), async () => {

@@ -1,4 +1,4 @@
-// The deletions of an import that mirrors its source, shown and confirmed.
+// Shows the deletions of a mirroring import, and asks for confirmation.
 
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import { mirrorTooLarge } from '../../shared/errors/errors.ts';
@@ -15,20 +15,20 @@ type Deletion = NonNullable<ImportResponse['deletions']>[number];
 export interface MirrorDeletions {
   /** The numbers of deleted records by section. */
   readonly deleted: Readonly<Counts>;
-  /** The first deleted records: users, then members and grants, then the others. */
+  /** The first deleted records: users, then members and grants, then all others. */
   readonly deletions: readonly Deletion[];
   readonly deletionsOmitted: number;
 }
 
-/** Returns the deletions that a response lists. */
+/** Returns the deletions in a response. */
 export function deletionsOf({ deletions = [], summary }: ImportResponse): MirrorDeletions {
   const { deleted = {}, deletionsOmitted = 0 } = summary;
   return { deleted, deletions, deletionsOmitted };
 }
 
 /**
- * The sections whose deletions the list contains in full, with the types of their records: people, what they own and
- * their permissions.
+ * The sections whose deletions the output lists record by record, with the types of the records. They concern people,
+ * what people own, and permissions.
  */
 const listedSections: ReadonlyMap<string, string> = new Map([
   ['humanUsers', 'human_user'],
@@ -42,7 +42,7 @@ const listedSections: ReadonlyMap<string, string> = new Map([
   ['userGrants', 'user_grant'],
 ]);
 
-/** Returns the heading of a list of deletions. */
+/** Returns the heading for a list of deletions. */
 export function deletionsTitle(isTrial: boolean): string {
   return isTrial ? 'To be deleted, because the source lacks them' : 'Deleted, because the source lacks them';
 }
@@ -64,16 +64,16 @@ function deletionText({ type, orgId, id, name, roles = [] }: Deletion): string {
   return `${recordNoun(type)} ${named} of organisation ${orgId}${held}`;
 }
 
-/** The parameters of the question about deletions. */
+/** What a question about deletions needs of a call. */
 interface Asked extends Pick<Surroundings, 'stdin' | 'stderr' | 'signal' | 'environment'> {
   readonly options: { readonly 'max-deleted'?: number | undefined };
 }
 
 /**
- * Asks a person at a terminal for the number of deletions.
+ * Asks the user at a terminal to enter the number of deletions.
  * @param about the lines before the question
- * @returns the number that the person has consented to; undefined without consent
- * @throws IdentityError MIRROR_DELETES_TOO_MUCH for more deletions than the call permits
+ * @returns the number that the user confirmed; undefined without consent
+ * @throws IdentityError MIRROR_DELETES_TOO_MUCH if the call permits fewer deletions
  */
 export async function confirmDeletions(
   { deleted }: Pick<MirrorDeletions, 'deleted'>,

@@ -1,13 +1,13 @@
-// The outcomes of an import as text.
+// Formats the outcomes of an import.
 
 import { words } from '../../shared/errors/nouns.ts';
 import { findSection, organisationSection } from '../../shared/organisation/allSections.ts';
 import { countList } from '../terminal/numberTexts.ts';
 
-/** The outcome whose counts also have unknown fields of the file. */
+/** The counts of this outcome also include unknown fields of the file. */
 const NOT_CARRIED = 'not carried';
 
-/** Formats the records of an outcome, such as `created: people 2`. */
+/** Formats the counts of an outcome, such as `created: people 2`. */
 export function outcomeLine(outcome: string, counts: Readonly<Record<string, number>>): string {
   return `${outcome}: ${countList(counts, outcome === NOT_CARRIED ? nameNotCarried : words)}`;
 }

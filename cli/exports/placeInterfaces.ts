@@ -1,4 +1,4 @@
-// The interfaces of places: files and databases, their options and their facts.
+// The interfaces of places: files and databases, with their options and facts.
 
 import type { ExportRequestOptions } from '../../functions/export/contract.ts';
 import type { ImportProgress, ImportRequestOptions } from '../../functions/import/contract.ts';
@@ -19,28 +19,30 @@ import type { ImportResponse } from './importResponse.ts';
 /** A loss in ZITADEL that a call may accept. */
 export type AcceptableLoss = (typeof acceptableLosses)[number];
 
-/** The options of a call that are not part of the request. */
+/** Options of a call that are not part of the request to a server. */
 interface CallOptions {
-  /** In milliseconds; by default the limit of the place. */
+  /** The time limit in milliseconds; by default the limit of the place. */
   readonly timeoutMs?: number | undefined;
-  /** The losses in ZITADEL that the call accepts. They are not errors. */
+  /** The losses in ZITADEL that the call accepts. They do not lead to errors. */
   readonly accepted?: readonly AcceptableLoss[] | undefined;
-  /** The requested secrets. If the file contains no secret of a requested kind, the source has none. */
+  /** The requested kinds of secrets. A requested kind that is missing in the file is also missing in the source. */
   readonly asked?: SecretSelection | undefined;
 }
 
-/** The options of an export. They have no effect on a file, which the command always reads completely. */
+/** The options of an export. They do not affect a file, because the command always reads a file completely. */
 export interface PlaceExportOptions extends ExportRequestOptions, CallOptions {
-  /** Called for an organisation that the place fails to export; by default, the export ends with that error. */
+  /** Called for an organisation that the place fails to export. By default, the export ends with the place's error. */
   readonly onUnexported?: (organisation: UnexportedOrganisation) => void;
-  /** Whether an instance of this service exports its organisations without their records, and with `importedFrom`. */
+  /**
+   * Whether an instance of this service exports only its organisations, without their records but with `importedFrom`.
+   */
   readonly orgsOnly?: true;
 }
 
 /** An organisation that a place fails to export. */
 export interface UnexportedOrganisation {
   readonly orgId: string;
-  /** The place's error, and the remedy. */
+  /** The place's error and its remedy. */
   readonly message: string;
 }
 
@@ -52,7 +54,7 @@ export interface PlaceImportOptions
     Partial<MirrorOptions>,
     CallOptions {}
 
-/** The options of a call that state which losses it accepts. */
+/** The losses that a call accepts. */
 export type AcceptedLosses = Pick<CallOptions, 'accepted'>;
 
 /** Whether a call accepts a loss. */
@@ -60,45 +62,45 @@ export function accepts({ accepted = [] }: AcceptedLosses, loss: AcceptableLoss)
   return accepted.includes(loss);
 }
 
-/** An export file that a place provides. The caller disposes of it. */
+/** An export file from a place. The caller disposes of the file. */
 export interface ExportFile extends AsyncDisposable {
   /** Whether `open` may be called repeatedly and always returns the same bytes. */
   readonly isRepeatable: boolean;
-  /** The number of bytes that `open` yields, if it is known in advance. */
+  /** The number of bytes that `open` yields, if known in advance. */
   readonly size?: number | undefined;
-  /** The content that every export of the place omits, if it is another service. */
+  /** Content that every export of the place omits, if the place is not an instance of this service. */
   readonly losses?: readonly string[];
-  /** Warnings so far about omitted or unknown content, such as a warning per organisation. */
+  /** The warnings that the export has issued by now about omitted or unknown content, such as one per organisation. */
   readonly notices?: readonly RecordWarning[];
   /** Whether `open` validates the file, and passes its items to `onItems`. */
   readonly isValidated?: true;
   /**
-   * Reads the file's bytes, decompressed.
+   * Reads the decompressed bytes of the file.
    * @param onItems receives the items of a validated file
    * @throws IdentityError if the place stops sending
    */
   open(signal: AbortSignal, onItems?: (items: readonly ExportFileItem[]) => void): AsyncIterable<Uint8Array>;
-  /** Present for an export that its reader can validate in one pass, with its manifest. */
+  /** Present for an export that its reader can validate together with its manifest in one pass. */
   readonly once?: {
-    /** Reads the bytes, without the checks of the other `open`. */
+    /** Reads the bytes without the checks that the other `open` does. */
     open(signal: AbortSignal): AsyncIterable<Uint8Array>;
-    /** Returns the place's own error for a damaged export. */
+    /** Returns the error of the place for a damaged export. */
     damaged?(problem: string): Error;
   };
-  /** Returns the fraction of the file that was read, from 0 to 1; undefined if the size is unknown. */
+  /** Returns which fraction of the file was read, from 0 to 1; undefined if the size is unknown. */
   fraction?(): number | undefined;
   /**
-   * Deletes the data that the place stores for a failed reading, as the disposal does. Returns the error, which lists
-   * the data that could not be deleted.
+   * Deletes the data that the place has stored for this export, after an error. Returns the error, with a note about
+   * data that could not be deleted.
    */
   deleteAfter?(error: unknown): Promise<unknown>;
 }
 
-/** A file that a place has stored. */
+/** A file that a place stored. */
 export interface StoredFile {
   readonly place: string;
   readonly bytes: number;
-  /** The object's generation and checksum. */
+  /** The generation and the checksum of an object. */
   readonly generation?: string;
   readonly crc32c?: string;
 }
@@ -106,57 +108,61 @@ export interface StoredFile {
 interface Source {
   /** The place's name in messages. */
   readonly name: string;
-  /** @throws IdentityError */
+  /**
+   * Opens the export of the place.
+   * @throws IdentityError
+   */
   readExport(options: PlaceExportOptions, signal: AbortSignal): Promise<ExportFile>;
 }
 
-/** A place for a file. */
+/** A place that stores one file. */
 export interface FilePlace extends Source {
   readonly takes: 'files';
   /**
-   * Stores a new file, compressed if its name ends in `.gz`. It appears under its name when it is complete.
-   * @throws IdentityError if the name exists, or the place is not writable or full; the errors of `content`
+   * Stores a new file, and compresses it if its name ends in `.gz`. The file appears under its name only when it is
+   * complete.
+   * @throws IdentityError if the name exists, or if the place is not writable or full; the errors of `content`
    */
   store(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile>;
-  /** Requires that the name is free, if that can be checked in advance. */
+  /** Requires that no file has this name. Undefined if only `store` can check this. */
   requireFree?(signal: AbortSignal): Promise<void>;
 }
 
-/** The phases of an import. Only in the last phase, the target writes without further content from this process. */
+/** The phases of an import. In the last phase, the target writes and needs no more content from this process. */
 export type ImportPhase = 'sending' | 'reading' | 'comparing' | 'uploading' | 'importing';
 
-/** The progress of a phase: the number of completed records, and the total. */
+/** The progress of a phase: the number of processed records, and of all records. */
 export interface DoneRecords {
   readonly records: number;
   readonly total: number;
-  /** The number of completed records that existed before the import. */
+  /** The number of processed records that existed before the import. */
   readonly unchanged?: number;
-  /** The number of bytes, in a phase whose total is measured in bytes. */
+  /** The number of processed bytes. If present, `total` is a number of bytes too. */
   readonly bytes?: number;
 }
 
 /** Receives the progress of an import. */
 export interface ImportMeter {
   /**
-   * Called at the start of each phase, and whenever a new function returns the progress of the phase.
-   * @param done returns the progress; by default that of reading the content
+   * Called at the start of each phase, and when the source of the progress changes.
+   * @param done returns the progress; by default, the progress of reading the content
    */
   readonly onPhase: (phase: ImportPhase, done?: () => DoneRecords) => void;
-  /**
-   * Called with the other operation when the target waits for it before it writes, and with undefined when the wait
-   * ends.
-   */
+  /** Called with the other operation when the target begins to wait for it, and with undefined when the wait ends. */
   readonly onWait: (holder: LockHolder | undefined) => void;
-  /** Called once if the target expects that its timeout will interrupt the import. */
+  /** Called once if the target expects that the timeout will interrupt the import. */
   readonly onExcess: (excess: NonNullable<ImportProgress['exceedsTimeout']>) => void;
-  /** Called before a retry of an interrupted import, with the seconds until then. */
+  /** Called before the retry of an interrupted import, with the seconds until the retry. */
   readonly onRetry: ProgressOutput['retry'];
 }
 
-/** A place with a database: it exports and imports organisations. */
+/** A place with a database. It can export and import organisations. */
 export interface DatabasePlace extends Source {
   readonly takes: 'imports';
-  /** @throws IdentityError */
+  /**
+   * Imports a file into the place.
+   * @throws IdentityError
+   */
   import(
     content: ExportFile,
     options: PlaceImportOptions,
@@ -164,9 +170,9 @@ export interface DatabasePlace extends Source {
     signal: AbortSignal,
   ): Promise<ImportResponse>;
   /**
-   * Prepares an import of a file that the caller reads once, for the dry run and the import. Undefined for a place that
-   * reads the file itself.
-   * @param database contains the records of the place once they were read; the import adds those of the file
+   * Prepares an import for which the caller reads the file only once, for the dry run and the import. Undefined for a
+   * place that reads the file itself.
+   * @param database contains the place's records after the caller has read them; the import adds the file's records
    */
   prepareImport?(database: RunDatabase, signal: AbortSignal): Promise<PreparedImport | undefined>;
   /**
@@ -175,17 +181,17 @@ export interface DatabasePlace extends Source {
    */
   organisations(signal: AbortSignal): Promise<readonly ListedOrganisation[]>;
   /**
-   * Reads facts about the place, and the operations that its token permits. Changes nothing.
+   * Reads facts about the place, and which operations the token permits. Changes nothing.
    * @throws IdentityError for an unreachable place, an unknown service or a rejected token
    */
   facts(operations: readonly PlaceOperation[], signal: AbortSignal): Promise<PlaceFacts>;
 }
 
-/** A prepared import, which receives the records of the file. */
+/** A prepared import. It receives the records of the file as a visitor. */
 export interface PreparedImport extends RecordVisitor {
   /**
-   * Imports the file, or does a dry run.
-   * @param read reads the file, unless a dry run has read it
+   * Imports the file, or runs a dry run.
+   * @param read reads the file, unless a dry run has already read it
    * @throws IdentityError
    */
   import(
@@ -200,59 +206,65 @@ export interface PreparedImport extends RecordVisitor {
 export interface ListedOrganisation {
   readonly orgId: string;
   readonly name: string;
-  /** Whether ZITADEL has deleted it. */
+  /** Whether ZITADEL has deleted the organisation. */
   readonly isDeleted: boolean;
-  /** The id of the instance of this service that exported it before an import created it here; undefined if unknown. */
+  /**
+   * The id of the instance from which an import brought the organisation. Undefined if unknown, or if the source was
+   * not this service.
+   */
   readonly importedFrom?: string | undefined;
-  /** The user in ZITADEL who created it. */
+  /** The id of the user in ZITADEL who created the organisation. */
   readonly createdBy?: string | undefined;
 }
 
-/** A place: the source or the target of organisations. */
+/** A place: a source or a target of organisations. */
 export type Place = FilePlace | DatabasePlace;
 
-/** An operation of a place with a database, which its token must permit. */
+/** An operation of a place that the token must permit. */
 export type PlaceOperation = 'export' | 'import';
 
-/** Facts about a place with a database, shown before a migration. Sentences are lower-case fragments without a full stop. */
+/**
+ * Facts about a place with a database, as shown before a migration. Their texts are lower-case fragments without a full
+ * stop.
+ */
 export interface PlaceFacts {
   readonly service: 'identity' | 'zitadel';
-  /** The release, if it is known. */
+  /** The release of the service, if known. */
   readonly version: string | undefined;
-  /** The instance's name, if it is known. */
+  /** The name of the instance, if known. */
   readonly instance: string | undefined;
   readonly defaultOrgId: string | undefined;
-  /** The instance's id, if it is known. It is the same at all addresses of the instance. */
+  /** The id of the instance, if known. All addresses of the instance have the same id. */
   readonly instanceId?: string | undefined;
-  /** The default organisation's name, if it is known. */
+  /** The name of the default organisation, if known. */
   readonly defaultOrgName?: string;
-  /** The domains of the ZITADEL instance. ZITADEL derives the domains of organisations from them. */
+  /** The domains of a ZITADEL instance. ZITADEL derives the domains of organisations from these. */
   readonly domains?: readonly string[];
-  /** The releases that ZITADEL may have. */
+  /** The possible releases of ZITADEL. */
   readonly releases?: ReleaseRange;
-  /** What the command assumes about a release of ZITADEL that it does not know, and why. */
+  /** What the command assumes about an unknown release of ZITADEL, and why. */
   readonly assumption?: string;
-  /** The user of the token; undefined if the user is unknown. */
+  /** The user of the token, if known. */
   readonly caller?: {
     readonly userId: string;
-    /** The organisation that the user belongs to. */
+    /** The organisation of the user. */
     readonly orgId: string;
-    /** The roles in the instance, such as IAM_OWNER. */
+    /** The user's roles in the instance, such as IAM_OWNER. */
     readonly roles: readonly string[];
   };
   /** The requested operations that the token does not permit. */
   readonly denied: readonly PlaceOperation[];
-  /** The limits of calls of the place, and how the command complies with them. */
+  /** Describes the limits for calls of the place, and how the command complies with them. */
   readonly limits?: readonly string[];
   /** The limits that an instance of this service publishes. */
   readonly callLimits?: Pick<StatedLimits, 'requestBytes' | 'responseBytes' | 'transfers'>;
-  /** The content that every export omits. */
+  /** Content that every export omits. */
   readonly exportLosses: readonly string[];
-  /** How every import differs from an import into an instance of this service. */
+  /** Describes how every import differs from an import into an instance of this service. */
   readonly importChanges?: readonly string[];
 }
 
-/** Describes a place as the target of an import. */
+/** Returns the facts of a target that determine how it imports records. */
 export function importTarget(facts: Pick<PlaceFacts, 'releases'> | undefined, options: AcceptedLosses): ImportTarget {
   return { releases: facts?.releases ?? allReleases, omitsHashes: accepts(options, 'refused-hashes') };
 }
@@ -260,18 +272,18 @@ export function importTarget(facts: Pick<PlaceFacts, 'releases'> | undefined, op
 /** A place with its facts. */
 export interface DescribedPlace {
   readonly place: Place;
-  /** Undefined for a file or an object. */
+  /** Undefined if the place is a file or an object. */
   readonly facts: PlaceFacts | undefined;
 }
 
-/** Reads the facts about a place from which a call exports. */
+/** Reads the facts about a place, and whether the token permits exports. */
 export async function describePlace(place: Place, signal: AbortSignal): Promise<DescribedPlace> {
   return { place, facts: place.takes === 'imports' ? await place.facts(['export'], signal) : undefined };
 }
 
 /**
- * Requires that two places are not the same instance under two names.
- * @throws IdentityError USAGE_INVALID if they are
+ * Requires that two names do not lead to the same instance.
+ * @throws IdentityError USAGE_INVALID
  */
 export function requireOtherInstance(first: DescribedPlace, second: DescribedPlace): void {
   if (first.facts?.instanceId === undefined || first.facts.instanceId !== second.facts?.instanceId) return;
@@ -281,5 +293,5 @@ export function requireOtherInstance(first: DescribedPlace, second: DescribedPla
   throw usageError(`${problem}${isOurs ? copy : ''}`);
 }
 
-/** The service at an address, as it describes itself without authentication. */
+/** What a service publishes about itself without authentication. */
 export type Recognised = Pick<PlaceFacts, 'service' | 'version' | 'callLimits'>;

@@ -4,16 +4,16 @@ import { createBodyStorage, type ReceivedBody } from '../../shared/http/bodyStor
 import { compressFor, readExportJson, storeContent, storedContent } from './fileContent.ts';
 import type { ExportFile, FilePlace } from './placeInterfaces.ts';
 
-/** A place for a private file, which is always read completely. */
+/** A place for a private file. The command always reads this file completely. */
 interface PrivateFile extends FilePlace, AsyncDisposable {
   readExport(): Promise<ExportFile>;
-  /** Returns an export that is stored here while it is read. */
+  /** Returns an export that is stored here while its caller reads it. */
   storing(content: ExportFile & Required<Pick<ExportFile, 'once'>>): ExportFile;
 }
 
 /**
  * Opens a place for an export that contains secrets. Its temporary file is compressed and has no name, so the operating
- * system deletes it however the process ends. Each stored export replaces the earlier one.
+ * system always deletes it when the process ends. A new export replaces the previous export.
  * @param name the place's name in messages
  */
 export function openPrivateFile(name: string): PrivateFile {
@@ -39,7 +39,7 @@ export function openPrivateFile(name: string): PrivateFile {
         await close();
         const copy = new PassThrough();
         const kept = keep(copy, signal);
-        // The writes below report its error.
+        // The loop below throws this error.
         kept.catch(() => undefined);
         try {
           for await (const chunk of once.open(signal)) {

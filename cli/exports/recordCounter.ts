@@ -11,13 +11,13 @@ import { printable } from '../terminal/terminal.ts';
 import { sourceError } from './fileContent.ts';
 import type { ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
 
-/** The schema of the request in a manifest. Older manifests omit fields. */
+/** The schema of a request in the manifest of its export. Older manifests omit fields. */
 const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).partial();
 
-/** The request for a file, as its manifest describes it. */
+/** The request of a file's export, from its manifest. */
 export type ExportedRequest = z.infer<typeof exportedRequest>;
 
-/** Describes the request of an export. Includes ignored fields, because a typo can make an export incomplete. */
+/** Describes the request of an export. Lists ignored fields, because a misspelt field can make an export incomplete. */
 export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest): readonly string[] {
   const carried = Object.entries(kinds ?? {}).flatMap(([kind, isCarried]) => (isCarried ? [kind] : []));
   const secrets = carried.length === 0 ? 'no secrets' : `the source's ${carried.join(', ')}, if any`;
@@ -31,23 +31,26 @@ export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest):
   ];
 }
 
-/** Counts the records of an export file while it passes, and checks that it is complete. Does not decode records. */
+/**
+ * Counts the records of an export file during a transfer, and checks that the file is complete. Does not decode
+ * records.
+ */
 export class RecordCounter {
   private readonly name: string;
   private readonly isFile: boolean;
   private hasOrganisations = false;
-  /** The selected organisations that were not found yet. */
+  /** The selected organisations that the file has not contained by now. */
   readonly missing: Set<string>;
   records = 0;
   bytes = 0;
   organisations = 0;
-  /** The request for the file, as its manifest describes it. */
+  /** The request of the file's export, from its manifest. */
   request: ExportedRequest = {};
 
   /**
    * @param name the source's name in messages
    * @param selection the organisations that the file must contain
-   * @param isFile whether the source is a file or an object, which must have organisations
+   * @param isFile whether the source is a file or an object. Such a source must contain organisations
    */
   constructor(name: string, selection?: SelectedOrganisations, isFile = false) {
     this.name = name;
@@ -56,11 +59,11 @@ export class RecordCounter {
   }
 
   /**
-   * Yields the bytes of a file, and counts its records. A further call counts from the beginning. Takes the records from a validated file, or finds them in the
-   * bytes.
+   * Yields the bytes of a file, and counts its records. Each call starts new counts. A validated file provides its
+   * records; otherwise, the counter finds them in the bytes.
    * @param isValidated whether the receiver validates the records; by default, this function checks their JSON
-   * @throws IdentityError at the end of an incomplete or invalid file; also at the end of a file without organisations
-   * or without a selected organisation, before the target uses the file
+   * @throws IdentityError at the end of an incomplete or invalid file, or of a file that lacks a selected organisation
+   * or any organisation. The target has not used the file by then
    */
   async *count(
     content: Pick<ExportFile, 'open' | 'isValidated'>,
@@ -90,10 +93,10 @@ export class RecordCounter {
       this.hasOrganisations ||= organisation !== undefined;
       if (organisation === undefined) this.addManifest(item);
       else if (name === 'orgId') this.missing.delete(String(item.value));
-      // In a v1 file, the lists inside a login policy are fields of the policy, not records.
+      // Lists inside a login policy of a v1 file are fields of the policy, not records.
       else if (name === organisationSection.name || findSection(name) !== undefined) {
         this.records++;
-        // A file for ZITADEL repeats organisations in later entries, which lack this field.
+        // A file for ZITADEL has several entries for one organisation. Only the first entry has this field.
         if (name === organisationSection.name) this.organisations++;
       }
     }
@@ -103,7 +106,7 @@ export class RecordCounter {
     const manifest = uniqueValue(item);
     if (!isJsonObject(manifest)) return;
     for (const name of statements.filter((statement) => Object.hasOwn(manifest, statement))) {
-      // Ignores fields with another type, which other tools may write.
+      // Other tools may write these fields with other types. Such fields are ignored.
       const { data = {} } = exportedRequest.safeParse({ [name]: manifest[name] });
       this.request = { ...this.request, ...data };
     }
@@ -126,9 +129,9 @@ function namedOrganisations({ orgIds, excludedOrgIds }: SelectedOrganisations): 
 }
 
 /**
- * Requires that the selected organisations were found.
+ * Requires that at least one of the read files contains each selected organisation.
  * @param lacks the start of the message, such as `north.json does not have`
- * @param inspections the read files; each organisation must be in one of them
+ * @param inspections the results of reading the files
  * @throws IdentityError USAGE_INVALID for an organisation that no file contains
  */
 export function requireOrganisations(

@@ -30,11 +30,11 @@ export interface ReadContent {
   /** The content's name in messages. */
   readonly name: string;
   readonly content: ExportFile;
-  /** Counts the content's records; by default a new counter. */
+  /** Counts the records of the content; by default a new counter. */
   readonly counter?: RecordCounter;
 }
 
-/** Imports content into a place, and shows its phases. */
+/** Imports content into a place, and shows the phases of the import. */
 export async function trackImport(
   target: Pick<DatabasePlace, 'import'>,
   { name, content, counter = new RecordCounter(name) }: ReadContent,
@@ -68,7 +68,7 @@ export async function trackImport(
     waits.change(holder !== undefined);
     if (holder !== undefined) output.wait(holder);
   };
-  // A target that has read the file checks it before it writes records.
+  // After the target has read the file, it checks the file before it writes records.
   const check = () => begin('checking', { records: () => counter.records, isOpaque: true });
   const onRead = () => {
     if (current !== undefined && current.done === undefined) checking = setTimeout(check, CHECKING_AFTER_MS);
@@ -82,19 +82,19 @@ export async function trackImport(
     return response;
   } catch (error) {
     running?.end(false);
-    // The target knows only the path within the content. Add the content's name.
+    // The target's error contains only the path within the content, so the content's name is added.
     throw placeRefused.is(error) ? error.withParams({ content: name }) : error;
   } finally {
     clearTimeout(checking);
   }
 }
 
-/** Describes that the timeout will interrupt an import. */
+/** Warns that the timeout will interrupt an import. */
 function excessText({ secondsNeeded, secondsLeft }: Parameters<ImportMeter['onExcess']>[0]): string {
   return `the import probably needs ${span(secondsNeeded)} more, but its timeout ends it in ${span(secondsLeft)}: then repeat the command, which continues the import`;
 }
 
-/** The time for which an import waits for other operations. */
+/** Measures the time that an import waits for other operations. */
 class WaitClock {
   private pastMs = 0;
   private since: number | undefined;
@@ -109,15 +109,15 @@ class WaitClock {
   }
 }
 
-/** The milliseconds after which the check of a file appears as a phase. */
+/** A shorter check of a file is not shown as a phase. */
 const CHECKING_AFTER_MS = 2_000;
 
-/** The phases in which the target may already have written records. */
+/** The target may already write records in these phases. */
 const WRITING = ['sending', 'reading', 'importing'] as const satisfies ImportPhase[];
 
 /**
- * Describes what an interrupted import has changed in its target, as far as this process has seen.
- * @param phases the phases so far, by their names
+ * Describes what an interrupted import has changed in its target. This process may not have seen all changes.
+ * @param phases the phases of the import, by name
  */
 export function changedText(
   target: string,
@@ -131,7 +131,7 @@ export function changedText(
   return `${reported}, all unchanged; records that it has written since remain`;
 }
 
-/** Measures the progress through a known number of records or bytes. */
+/** Measures progress by a known number of records or bytes. */
 export function meterOfRecords(read: () => DoneRecords): Meter {
   const shareOf = ({ records, bytes = records, total }: DoneRecords) => (total === 0 ? undefined : bytes / total);
   return {
@@ -157,8 +157,8 @@ export function trackStore(
 }
 
 /**
- * Reports how much of the content has been read.
- * @param expected the number of its records, if the size of the content is unknown
+ * Measures which share of the content was read.
+ * @param expected the number of the content's records, for content of unknown size
  */
 export function meterOf(content: ExportFile, counter: RecordCounter, expected = 0): Meter {
   const shareOfExpected = () => (expected === 0 ? undefined : Math.min(1, counter.records / expected));
@@ -166,8 +166,8 @@ export function meterOf(content: ExportFile, counter: RecordCounter, expected = 
 }
 
 /**
- * Counts the records of content during its first complete reading. The reader validates the content, and the caller
- * disposes of it.
+ * Counts the records of content during its first complete reading. The reader of the returned content validates it. The
+ * caller disposes of the content.
  * @param onRead called at the end of that reading
  */
 export function countedContent(content: ExportFile, counter: RecordCounter, onRead = () => {}): ExportFile {

@@ -1,4 +1,4 @@
-// Export files in the form that ZITADEL imports without loss (zitadel 4.6).
+// Writes export files in the form that ZITADEL imports without loss (zitadel 4.6).
 
 import { withoutEmpty } from '../../shared/defined.ts';
 import type { FilePass } from '../../shared/exportFile/filePass.ts';
@@ -24,8 +24,8 @@ import { RecordCounter } from './recordCounter.ts';
 import { type ReadContent, trackStore } from './trackTransfer.ts';
 
 /**
- * Stores an export in the form that ZITADEL imports without loss. Copies the export to a temporary file first, because
- * the place of a record depends on later records. Memory does not grow with the export.
+ * Stores an export in the form that ZITADEL imports without loss. First copies the export to a temporary file, because
+ * later records determine the position of a record. Memory does not grow with the export.
  * @param secrets the secrets that the export contains
  */
 export async function storeForZitadel(
@@ -49,7 +49,7 @@ export async function storeForZitadel(
   return await trackStore(target, { name: copy.name, content: ordered, counter: written }, 'writing', context);
 }
 
-/** The export that is written for ZITADEL. */
+/** A copied export, from which the file for ZITADEL is written. */
 interface CopiedExport {
   readonly file: ExportFile;
   readonly owners: Owners;
@@ -64,10 +64,10 @@ class ZitadelFile {
   private readonly signal: AbortSignal;
   private readonly writer = new FileWriter();
   private isOpen = false;
-  /** The sections with records of other organisations' projects. */
+  /** The sections with records that refer to projects of other organisations. */
   private readonly late = new Set<string>();
   private manifest: JsonObject = {};
-  /** The steps in ZITADEL, and those that the export lists. */
+  /** The manual steps in ZITADEL, and the steps that the export lists. */
   private readonly steps: { readonly zitadel: LeftToDo; readonly exported: LeftToDo };
 
   constructor(copied: CopiedExport, signal: AbortSignal) {
@@ -87,8 +87,8 @@ class ZitadelFile {
   }
 
   /**
-   * Yields the file without its manifest. ZITADEL imports grants organisation by organisation, in the file's order. So
-   * records of other organisations' projects are in second entries, after all first entries.
+   * Yields the file without its manifest. ZITADEL imports the organisations' grants in the order of the file. Records
+   * that refer to projects of other organisations therefore follow in second entries, after all first entries.
    */
   private async *json(): AsyncGenerator<Uint8Array> {
     yield* this.entries(() => true, false);
@@ -97,7 +97,10 @@ class ZitadelFile {
     yield this.take();
   }
 
-  /** @param areSecond whether to write the second entries, which contain only an id and the late records */
+  /**
+   * Yields the entries of all organisations.
+   * @param areSecond whether to write second entries, which contain only an id and the late records
+   */
   private async *entries(isWanted: FieldFilter, areSecond: boolean): AsyncGenerator<Uint8Array> {
     for await (const items of readItems(this.export.file, this.signal, isWanted)) {
       for (const item of items) {
@@ -137,7 +140,7 @@ class ZitadelFile {
     return true;
   }
 
-  /** Returns the text of a record, without the identity providers because of which ZITADEL would drop the record. */
+  /** Returns the text of a record. Omits identity providers because of which ZITADEL would drop the record. */
   private textOf(item: OwnedItem): string {
     const section = findSection(item.name);
     const { providers, keepProviders } = section?.exported ?? {};
@@ -162,7 +165,10 @@ class ZitadelFile {
     this.addMissingProviders(section, document, section.exported?.providers?.(json) ?? []);
   }
 
-  /** @returns whether the file does not contain some of the providers to which a record refers */
+  /**
+   * Adds the manual steps about identity providers that the file lacks.
+   * @returns whether the file lacks any provider to which the record refers
+   */
   private addMissingProviders(section: Section, document: StoredDocument, providers: readonly string[]): boolean {
     const { orgId = '' } = document;
     const missing = providers.filter((id) => !this.hasProvider(orgId, id));
@@ -170,12 +176,15 @@ class ZitadelFile {
     return missing.length > 0;
   }
 
-  /** Returns the manifest without the instance's id, because ZITADEL gives the organisations to its own instance. */
+  /**
+   * Returns the manifest without the id of the exporting instance, because the organisations will belong to a ZITADEL
+   * instance.
+   */
   private describe({ tally: { counts, digest } }: FilePass): object {
     const { instanceId: _, leftToDo: __, leftToDoOmitted: ___, ...manifest } = this.manifest;
     const { leftToDo = [], leftToDoOmitted = 0 } = statedSteps.parse(this.manifest);
     const { zitadel, exported } = this.steps;
-    // Only the source knows the organisations that the file does not contain.
+    // Only the manifest of the export lists the organisations that the file omits.
     const ofSource = leftToDo.filter(({ reason }) => reason === omittedOrganisations.reason);
     const omitted = zitadel.omitted + Math.max(0, leftToDoOmitted - exported.omitted);
     return {

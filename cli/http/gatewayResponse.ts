@@ -1,4 +1,4 @@
-// Responses of gateways, proxies and other servers in front of an instance or in its place.
+// Describes responses of gateways, proxies and other servers that answer instead of the instance.
 
 import { type IdentityError, shortenedText } from '../../shared/errors/identityError.ts';
 import { gatewayRefused, placeFailed } from '../../shared/errors/placeErrors.ts';
@@ -8,7 +8,7 @@ import { sentenceIn } from './serverSentence.ts';
 
 const LET_PASS = 'configure the gateway in front of the instance to forward the calls of this command';
 
-/** The remedies for statuses of gateways, for which another token does not help. */
+/** Remedies for statuses of gateways. Another token would not help with these statuses. */
 const remedies: Readonly<Record<number, string>> = {
   401: `${LET_PASS} without credentials of its own`,
   403: `${LET_PASS} from this machine, or call the instance from another network`,
@@ -26,12 +26,12 @@ const remedies: Readonly<Record<number, string>> = {
 
 const OTHER = 'check that the address leads to the instance, and that no gateway answers in its place';
 
-/** Whether the status is that of a redirection. */
+/** Whether a status is a redirection. */
 export function isRedirection(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** Returns the error of a response other than success that the instance did not write, with a remedy. */
+/** Returns the error of an unsuccessful response that the instance itself did not write, with a remedy. */
 export function gatewayError(place: string, response: HttpResponse, text: string): IdentityError {
   const { status, headers } = response;
   const sentence = sentenceIn(text);
@@ -66,7 +66,7 @@ function redirectionError(place: string, { status, headers: { location = '' } }:
 
 const MAX_CHALLENGE_CHARACTERS = 100;
 
-/** Returns the scheme of authentication that a proxy asks for, with its realm. */
+/** Returns the authentication scheme and the realm that a proxy asks for. */
 function challenge(headers: HttpResponse['headers']): string | undefined {
   const text = headers['www-authenticate'] ?? headers['proxy-authenticate'];
   return text?.toString().slice(0, MAX_CHALLENGE_CHARACTERS);

@@ -11,7 +11,7 @@ import { isLater } from './laterResponse.ts';
 import { type Patience, patiently } from './reconnection.ts';
 import { connectionError, connectionReason, trustSystem } from './tls.ts';
 
-/** A call of an instance of this service or of ZITADEL. */
+/** A request to an instance of this service or to ZITADEL. */
 export interface HttpCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
@@ -25,7 +25,7 @@ export interface HttpCall {
   readonly body?: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-/** A response whose body is not read yet. The caller disposes of it, which also ends the call on the server. */
+/** A response whose body the caller has not read yet. Disposing of the response also ends the call on the server. */
 export interface HttpResponse extends AsyncDisposable {
   readonly status: number;
   readonly headers: Readonly<
@@ -38,11 +38,11 @@ export interface HttpResponse extends AsyncDisposable {
 }
 
 /**
- * Sends a request and streams its body. The time until the response is unlimited, because imports take long (`fetch`
- * ends a call after five minutes). Does not follow redirections, so that no other server receives the token.
+ * Sends a request and streams its body. Does not limit the time until the response, because imports can take hours
+ * (`fetch` ends a call after five minutes). Does not follow redirections, so that no other server receives the token.
  * @param signal ends the call, on the server too
- * @throws IdentityError when there is no response, or while the response is read; the errors of `body`; the signal's
- * reason
+ * @throws IdentityError without a response, or if the connection breaks while the caller reads the response; the errors
+ * of `body`; the signal's reason
  */
 export async function callServer(origin: string, call: HttpCall, signal: AbortSignal): Promise<HttpResponse> {
   signal.throwIfAborted();
@@ -59,21 +59,21 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
     }),
   };
   const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, signal });
-  // Once the response has begun, the error of its body reports a broken connection.
+  // After the response has begun, reading its body reports a broken connection.
   request.on('error', () => undefined);
   let sourceFailure: unknown;
   async function* source(): AsyncGenerator<Uint8Array> {
     try {
       if (call.asksFirst !== true || (await isAskedFor(request))) yield* body;
     } catch (error) {
-      // The error of the request would hide the error of the source.
+      // The request then fails too, and its error would hide this cause.
       sourceFailure = error;
       throw error;
     }
   }
   const responded = once(request, 'response');
-  // Sending fails if the response arrives before the body's end; then the response contains the reason. A piped stream
-  // would throw a broken connection into the source.
+  // Sending fails if the server responds before the end of the body. The response then contains the reason. `pipeline`
+  // does not throw a broken connection into the source, as a piped stream would.
   const sent = pipeline(source, request).catch(() => undefined);
   try {
     const [response]: IncomingMessage[] = await responded;
@@ -95,7 +95,7 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
 
 /**
  * Yields the bytes of a response.
- * @throws IdentityError PLACE_LOST for a broken connection; the signal's reason
+ * @throws IdentityError PLACE_LOST if the connection breaks; the signal's reason
  */
 async function* receive(
   response: IncomingMessage,
@@ -110,30 +110,30 @@ async function* receive(
   }
 }
 
-/** The time limit of a short call. */
+/** The default time limit of an attempt at a short call. */
 const RESPONSE_LIMIT_MS = 30_000;
 
 /** The server of a call, and the signal that ends the call. */
 export interface CallConnection {
-  /** Without a trailing slash. */
+  /** The address without a trailing slash. */
   readonly origin: string;
   readonly signal: AbortSignal;
-  /** The time limit in milliseconds of an attempt at a call without its own limit; 30 s by default. */
+  /** The time limit of an attempt in milliseconds, for calls without their own limit; 30 s by default. */
   readonly responseLimitMs?: number;
 }
 
 /** The time limit of an attempt at a call. */
 interface AttemptLimit {
-  /** Ends the attempt. */
+  /** Aborts when the attempt must end. */
   readonly signal: AbortSignal;
   /**
    * Returns the error of an attempt that exceeded the limit; undefined if the attempt failed for another reason.
-   * @throws the reason of the connection's signal, or of the call's own time limit
+   * @throws the reason of the connection's signal; the timeout error if the call has its own limit
    */
   readonly error: (call: string) => Error | undefined;
 }
 
-/** Starts the time limit of an attempt: that of the call, or else that of the connection. */
+/** Starts the time limit of an attempt. A call without its own limit has the limit of the connection. */
 export function limitAttempt(connection: CallConnection, timeoutMs?: number): AttemptLimit {
   const { origin, responseLimitMs = RESPONSE_LIMIT_MS } = connection;
   const limit = AbortSignal.timeout(timeoutMs ?? responseLimitMs);
@@ -147,7 +147,7 @@ export function limitAttempt(connection: CallConnection, timeoutMs?: number): At
   };
 }
 
-/** A server that handles short requests. */
+/** A server that responds to short requests. */
 interface BrieflyCalled<Call> extends Pick<Patience, 'onRetry'> {
   /** The server's name in messages. */
   readonly name: string;
@@ -155,8 +155,8 @@ interface BrieflyCalled<Call> extends Pick<Patience, 'onRetry'> {
 }
 
 /**
- * Sends a short idempotent request and reads the response, within a time limit. Repeats the request after an error of
- * `read` that asks for that, after the timeout of a gateway, and after a lost connection.
+ * Sends a short idempotent request and reads the response, within a time limit. Repeats the request after a broken
+ * connection, after a gateway's timeout, and if the error of `read` asks for a repetition.
  * @throws IdentityError PLACE_TIMED_OUT; the errors of `send` and `read`
  */
 export async function callBriefly<Call extends Pick<HttpCall, 'method' | 'path'>, Result>(
@@ -181,10 +181,16 @@ function isTransient(error: unknown): boolean {
   return isLater(error) || gatewayTimedOut.is(error) || placeLost.is(error);
 }
 
-/** Some servers ignore the header, and wait for the body (RFC 9110 10.1.1). */
+/**
+ * After this time, sends the body without the server's consent: some servers ignore `Expect` and wait for the body (RFC
+ * 9110 10.1.1).
+ */
 const CONTINUE_MS = 1_000;
 
-/** Whether to send the body: the server asked for it or stayed silent. False if the server responds first. */
+/**
+ * Whether to send the body, because the server asks for it or does not react. Returns false if the server responds
+ * first.
+ */
 async function isAskedFor(request: ClientRequest): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   request.once('continue', () => resolve(true)).once('response', () => resolve(false));
@@ -197,7 +203,7 @@ async function isAskedFor(request: ClientRequest): Promise<boolean> {
   }
 }
 
-/** Reads a response as text, cut at a limit. */
+/** Reads a response as text. Omits everything after the limit. */
 export async function readText(
   { body, headers }: Pick<HttpResponse, 'body' | 'headers'>,
   maxBytes: number,
@@ -207,8 +213,8 @@ export async function readText(
 }
 
 /**
- * Reads the response of an error as text, cut at a limit. Returns the received part if the connection is lost, because
- * the status describes the error.
+ * Reads the response of an error as text. Omits everything after the limit. If the connection breaks, returns the
+ * received part, because the status describes the error.
  */
 export function readErrorText({ body, ...response }: HttpResponse, maxBytes: number): Promise<string> {
   return readText({ ...response, body: untilLost(body) }, maxBytes);
@@ -222,7 +228,7 @@ async function* untilLost(body: HttpResponse['body']): AsyncGenerator<Uint8Array
   }
 }
 
-/** Returns the encoding that a media type states; undefined for none, and for an unknown encoding. */
+/** Returns the encoding in a media type. Returns undefined if the media type contains none or an unknown encoding. */
 function charsetIn(type = ''): string | undefined {
   const [, charset] = /;\s*charset="?([\w-]+)/i.exec(type) ?? [];
   try {
@@ -232,7 +238,7 @@ function charsetIn(type = ''): string | undefined {
   }
 }
 
-/** Reads a response, and stops after the limit is exceeded. */
+/** Reads a response. Stops reading after the chunk that exceeds the limit. */
 export async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -5,10 +5,10 @@ import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { gatewayTimedOut, placeUnavailable } from '../../shared/errors/placeErrors.ts';
 import { parseRetryAfter } from '../../shared/retry.ts';
 
-/** The statuses of a server, or of a gateway in front of it, that may handle the same request later. */
+/** Statuses after which the server, or a gateway in front of it, may handle the same request later. */
 const LATER = new Set([408, 425, 429, 502, 503, 504]);
 
-/** The status of a gateway whose time limit has ended a request. The limit would end a repeated request too. */
+/** The status of a gateway whose time limit ended the request. The limit would end a repeated request too. */
 const GATEWAY_TIMEOUT = 504;
 
 interface LaterResponse {
@@ -17,9 +17,9 @@ interface LaterResponse {
 }
 
 /**
- * Returns the seconds until the request may be repeated: those that the response states, otherwise 0. Returns undefined
- * if the response is final.
- * @param isFinal whether the server explained a lasting problem; only a stated time then permits a repetition
+ * Returns the seconds until the client may repeat the request: the number in the response, otherwise 0. Returns
+ * undefined if a repetition cannot help.
+ * @param isFinal whether the server explained a lasting problem; only a time in the response then permits a repetition
  */
 export function secondsUntilRepeat({ status, headers }: LaterResponse, isFinal = false): number | undefined {
   if (!LATER.has(status)) return undefined;
@@ -28,8 +28,8 @@ export function secondsUntilRepeat({ status, headers }: LaterResponse, isFinal =
 }
 
 /**
- * Returns the error of a response that the client may repeat later; undefined for any other status.
- * @param error the error's parameters and cause; a cause is the error that the server explained
+ * Returns the error of a response that may be repeated later; undefined for any other status.
+ * @param error the parameters of the error; `cause` is the server's own error, if the server explained the problem
  */
 export function laterError(
   response: LaterResponse,
@@ -42,7 +42,7 @@ export function laterError(
   return placeUnavailable(params, defined({ cause, retryAfterSeconds }));
 }
 
-/** Whether an error is that of a response that asks the client to repeat the request later. */
+/** Whether an error is about a response that asks the client to repeat the request later. */
 export function isLater(error: unknown): error is IdentityError & { readonly retryAfterSeconds: number } {
   return placeUnavailable.is(error) && error.retryAfterSeconds !== undefined;
 }

@@ -7,26 +7,28 @@ import { isLater } from './laterResponse.ts';
 
 const INITIAL_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
-/** The default total wait. By then, a supervisor has restarted a killed process. */
+/** The default for the longest total wait. In that time, a supervisor restarts a killed process. */
 const DEFAULT_LIMIT_MS = 60_000;
-/** The longest total wait for a server that states when the work may be repeated. */
+/** The longest total wait if the server states when the client may repeat the work. */
 const STATED_LIMIT_MS = 300_000;
-/** The wait that a timed-out attempt counts as, in milliseconds. */
+/** How much a timed-out attempt adds to the total wait. */
 const TIMED_OUT_MS = 60_000;
 
 interface Reconnecting {
   readonly output: Pick<ProgressOutput, 'retry'>;
   readonly signal: AbortSignal;
-  /** The longest total wait; by default a minute, or five if the server states the time of the next attempt. */
+  /**
+   * The longest total wait. By default, a minute, or five minutes if the server states the time of the next attempt.
+   */
   readonly limitMs?: number | undefined;
   /** Whether to repeat the work after an error; by default after a lost connection. */
   readonly isLost?: (error: unknown) => error is Error;
 }
 
 /**
- * Does work on places, and repeats it after a lost connection: after a second, then with growing delays, or when the
- * server permits it. Only for idempotent work.
- * @throws the last attempt's error once the total wait reaches the limit; any other error immediately
+ * Does work on places, and repeats it after a lost connection. Waits a second, then longer and longer, or as long as
+ * the server asks. The work must be idempotent.
+ * @throws the last attempt's error after the longest total wait; any other error immediately
  */
 export async function reconnecting<Result>(
   { output, signal, limitMs = DEFAULT_LIMIT_MS, isLost = isConnectionLost }: Reconnecting,
@@ -55,28 +57,28 @@ export async function reconnecting<Result>(
   }
 }
 
-/** Returns an error with the pause that the server asks for, which is longer than this process waits. */
+/** Adds to an error that the server asks for a longer pause than this process waits. */
 function withPause(error: Error, pauseMs: number): Error {
   const note = `the server asks to wait ${span(pauseMs / 1_000)}; this command waits at most ${span(STATED_LIMIT_MS / 1_000)}`;
   return error instanceof IdentityError ? error.withNote(note) : error;
 }
 
-/** Whether a place sent no response or an incomplete response, or shuts down. Any other response is final. */
+/** Whether a place sent no response or an incomplete response, or is shutting down. Any other response is final. */
 export function isConnectionLost(error: unknown): error is Error {
   return [placeUnreachable, placeLost, placeTimedOut, shuttingDown].some((kind) => kind.is(error));
 }
 
-/** A caller of a server. */
+/** Whether and how long a caller waits for a server. */
 export interface Patience {
-  /** Reports a wait before a repetition. Undefined if every response is final. */
+  /** Reports a wait before a repetition. If undefined, no call is repeated. */
   readonly onRetry?: ProgressOutput['retry'] | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
  * Calls a server, and repeats the call after some errors.
- * @param isRepeated whether to repeat the call after an error; by default after a response that asks for that
- * @throws the last attempt's error once the total wait reaches the limit; any other error immediately
+ * @param isRepeated whether to repeat the call after an error; by default if the response asks for a repetition
+ * @throws the last attempt's error after the longest total wait; any other error immediately
  */
 export function patiently<Result>(
   { onRetry, signal }: Patience,

@@ -26,8 +26,9 @@ const rows: ReadonlyMap<string, ErrorRow> = new Map(
 );
 
 /**
- * Returns the text for the name of an error. For an unknown name, such as that of a newer server, returns the message.
- * The error of a place contains this text, and advises to repeat the command.
+ * Returns the command's text for a server's error. If the error's name is unknown, because the server is newer, returns
+ * the server's message. Omits a remedy that only advises to repeat the command, because the error of the place contains
+ * this remedy.
  */
 function serverText(message: string, details: readonly unknown[]): string {
   const { reason = '', metadata = {} } = infoIn(details) ?? {};
@@ -40,15 +41,16 @@ function serverText(message: string, details: readonly unknown[]): string {
 const MAX_FIELDS = 10;
 const MAX_FIELD_CHARACTERS = 500;
 
-/** The invalid fields of a request, in the details of its error (specification 7.4). */
+/** The invalid fields of a request, as an error lists them (specification 7.4). */
 const invalidFields = z.looseObject({
   fieldViolations: z.array(z.looseObject({ field: z.string(), description: z.string() })),
 });
 
 /**
- * Describes why a server rejects a file: every invalid field with its path, or the message if the details have none.
+ * Describes why a server rejects a file: each invalid field with its path. Without such fields, returns the error's
+ * text.
  * @example
- *     rejection(error); // orgs[0].humanUsers[1].user.userName: missing or empty: expected at least 1 character
+ * rejection(error); // orgs[0].humanUsers[1].user.userName: missing or empty: expected at least 1 character
  */
 export function rejection({ message, details = [] }: Rejection): string {
   const fields = details
@@ -61,8 +63,8 @@ export function rejection({ message, details = [] }: Rejection): string {
 }
 
 /**
- * Returns the error of a place that rejects a file as invalid. Returns other errors unchanged, such as that of a wrong
- * call.
+ * Converts the error of a place that rejects a file as invalid. Returns all other errors unchanged, such as usage
+ * errors.
  */
 export function asRefusal(place: string, error: unknown): unknown {
   return hasCode(error, 'INVALID_ARGUMENT') && !isUsageError(error)
@@ -70,17 +72,15 @@ export function asRefusal(place: string, error: unknown): unknown {
     : error;
 }
 
-/**
- * Whether the time limit of a call, in this process or in an instance, ended it. The limit of a gateway does not count.
- */
+/** Whether a time limit in this process or in an instance ended a call. Ignores the time limits of gateways. */
 export function isDeadline(error: unknown): boolean {
   if (errors.deadlineExceeded.is(error)) return true;
-  // ZITADEL's errors have no name.
+  // ZITADEL's errors have a code, but no name.
   const body = error instanceof IdentityError ? errorBody.safeParse(error.cause).data : undefined;
   return body?.code === codes.DEADLINE_EXCEEDED.number;
 }
 
-/** Returns the parameters of an error, which an instance may have returned. */
+/** Returns the parameters of an error, also if an instance returned the error. */
 export function errorParams({ cause, details }: IdentityError): IssueParams {
   return infoIn([...(errorBody.safeParse(cause).data?.details ?? []), ...details])?.metadata ?? {};
 }

@@ -1,19 +1,19 @@
-// The sentence in a response by which a server, or a gateway in front of it, explains a status.
+// Finds the sentence in a response by which a server, or a gateway in front of it, explains a status.
 
 import { decode } from 'html-entities';
 import { shortenedText } from '../../shared/errors/identityError.ts';
 import { isJsonObject, type JsonObject, parseIfJson } from '../../shared/json/jsonObject.ts';
 
 const MAX_CHARACTERS = 300;
-/** The start of a page that contains its title. */
+/** The number of characters at the start of a page in which to look for its title. */
 const START_CHARACTERS = 16_000;
 
-/** The names of the fields with the sentence, in lower case, in responses of services and gateways. */
+/** The lower-case names of fields that contain the sentence in responses of services and gateways. */
 const fields = ['message', 'error_description', 'detail', 'error', 'title', 'msg'];
 
 /**
- * The elements with the sentence, in pages and in XML. An element without an end tag, of a page that was cut, ends with
- * the page.
+ * The elements that contain the sentence in pages and in XML. If a page is truncated, an element may lack its end tag,
+ * and ends with the page.
  */
 const elements = [
   /<title\b[^<>]*>(.*?)(?:<\/title\b|$)/is,
@@ -25,8 +25,9 @@ const elements = [
 const hidden = /<!--(?:[^-]|-(?!->))*|<(?:script|style)\b(?:[^<]|<(?!\/))*/gi;
 
 /**
- * Returns the sentence in a response: a field of a JSON object, the title of a page, or the beginning of another text.
- * @returns an empty text for a response without content
+ * Returns the sentence in a response: a field of a JSON object, the title of a page, or the beginning of any other
+ * text.
+ * @returns an empty text if the response has no content
  */
 export function sentenceIn(text: string): string {
   const json = parseIfJson(text);

@@ -1,4 +1,4 @@
-// Trust in certificates, and errors of connections.
+// Decides which certificates to trust, and describes errors of connections.
 
 import { once } from 'node:events';
 import { connect, getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -14,9 +14,9 @@ function isCertificateError(code: string): boolean {
 let isSystemTrusted = false;
 
 /**
- * Adds the system's certificate authorities after a certificate error. Loads them only then, because loading takes a
+ * Trusts the system's certificate authorities after a certificate error. Loads them only then, because loading takes a
  * third of a second.
- * @returns whether the connection that failed may succeed now
+ * @returns whether another attempt may succeed
  */
 export function trustSystem(error: unknown): boolean {
   if (isSystemTrusted || !isCertificateError(systemCode(error))) return false;
@@ -26,9 +26,9 @@ export function trustSystem(error: unknown): boolean {
 }
 
 /**
- * Returns the error of a connection without a response: a problem of TLS with its remedy, an unreachable server, or a
- * lost connection.
- * @param moment when the connection was lost
+ * Returns the error of a call without a response: a problem of TLS with its remedy, an unreachable server, or a lost
+ * connection.
+ * @param moment when the connection was lost, such as `before its response to GET /`
  */
 export async function connectionError(origin: string, error: unknown, moment: string): Promise<IdentityError> {
   const code = systemCode(error);
@@ -47,7 +47,7 @@ export async function connectionError(origin: string, error: unknown, moment: st
   );
 }
 
-/** Returns the error of plain requests to a port with TLS. Undefined for a port without TLS. */
+/** Returns the error if an address has the scheme http and its port expects TLS. Otherwise returns undefined. */
 export async function plainToTls(origin: string): Promise<IdentityError | undefined> {
   const { protocol, host } = new URL(origin);
   if (protocol !== 'http:' || !(await speaksTls(origin))) return undefined;
@@ -73,7 +73,7 @@ async function speaksTls(origin: string): Promise<boolean> {
   }
 }
 
-/** Returns the short reason of a connection's error: its code, such as ECONNREFUSED. */
+/** Returns the short reason of a connection's error, such as the code ECONNREFUSED. */
 export function connectionReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'code' in error ? String(error.code) : error.message;

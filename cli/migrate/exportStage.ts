@@ -1,4 +1,4 @@
-// The export of a migration: stores, checks and imports it.
+// Stores, checks and imports the export of a migration.
 
 import { recordConflict } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
@@ -36,8 +36,8 @@ const DEFAULT_ORGANISATION = 'the default organisation of the source, which move
 
 /**
  * Exports the source into a private file, validates the export, and loads its records into the run's database. Excludes
- * the default organisation of an instance unless the call selects it. Reads a file directly, without a copy.
- * @throws IdentityError USAGE_INVALID for a file with secrets that are not selected, or without organisations
+ * the default organisation of an instance unless the call selects it. If the source is a file, reads it without a copy.
+ * @throws IdentityError USAGE_INVALID for a file without organisations, or with secrets that the call does not select
  */
 export async function stageExport(run: MigrationRun, { source, target }: OpenSides): Promise<void> {
   const { settings } = run;
@@ -77,21 +77,22 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
   };
 }
 
-/** Prepares the import into ZITADEL, which needs the records of the export. */
+/** Prepares the import into ZITADEL. The prepared import receives the records while the export is read. */
 async function prepareImport(run: MigrationRun, { place, kind }: OpenSide): Promise<PreparedImport | undefined> {
   if (place.takes === 'files' || kind !== 'zitadel') return undefined;
   run.prepared = await run.reconnecting(async () => place.prepareImport?.(run.database, run.signal));
   return run.prepared;
 }
 
-/** Returns the options of exports after the first one, which has determined the excluded organisations. */
+/** Returns the options of all exports after the first export, which determined the excluded organisations. */
 export function currentOptions(run: MigrationRun): PlaceExportOptions {
   return { ...sourceOptions(run.settings), excludedOrgIds: run.exported.leftOut.map(({ orgId }) => orgId) };
 }
 
 /**
- * Stores the source's export.
- * @returns the inspection of an export that needs only one reading; undefined for another, such as an object
+ * Stores the source's export in the private file.
+ * @returns the inspection, if one reading was enough to store and to validate the export; otherwise undefined, as for
+ * an object
  */
 async function stageSource(
   run: MigrationRun,
@@ -120,7 +121,7 @@ function inspectStaged(run: MigrationRun, visitor: RecordVisitor, read: Place): 
   return inspectPlace(read, options, run, { visitor, label: `checking ${run.export.name}` });
 }
 
-/** Errors of an instance that mean that it has changed nothing. */
+/** With these errors, an instance has changed nothing. */
 const refusals = [
   organisationsExist,
   mirrorChanged,
@@ -136,12 +137,13 @@ const refusals = [
 export async function importExport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {
   return await run.reconnecting(async () => {
     const options = targetOptions(run.settings, false);
-    // An earlier request may have created the organisations.
+    // If an earlier request was sent, it may have created the organisations.
     run.isRepeated = run.step === 'importing';
     run.step = 'importing';
     if (run.isRepeated)
       return await sendExport(run, target, { ...options, onConflict: recordConflict(options.onConflict) });
-    // An import into ZITADEL is several requests, and reads the records in the run's database.
+    // An import into ZITADEL consists of several requests, and reads the records from the run's database, not from the
+    // file.
     let isSent = run.prepared !== undefined;
     const onRead = () => {
       isSent = true;
@@ -155,12 +157,15 @@ export async function importExport(run: MigrationRun, target: DatabasePlace): Pr
   });
 }
 
-/** Imports the export in a dry run. */
+/** Imports the export in a dry run, which changes nothing. */
 export async function rehearseImport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {
   return await run.reconnecting(() => sendExport(run, target, targetOptions(run.settings, true)));
 }
 
-/** @param onRead called when the request begins to send the export, so that the target may receive it */
+/**
+ * Sends the export to the target.
+ * @param onRead called when the request begins to read the export. From then on, the target may receive records
+ */
 async function sendExport(
   run: MigrationRun,
   target: DatabasePlace,

@@ -1,4 +1,4 @@
-// The two sides of a migration: opening and describing them.
+// Opens and describes the two sides of a migration.
 
 import { defined } from '../../shared/defined.ts';
 import { migrationTokenTooNarrow } from '../../shared/errors/placeErrors.ts';
@@ -24,8 +24,8 @@ export interface OpenSides {
 }
 
 /**
- * Opens both sides of a migration, and reads their facts and the permissions of their tokens.
- * @throws IdentityError USAGE_INVALID if both are the same instance, or an option does not apply to the target
+ * Opens both sides of a migration, reads facts about them, and checks what their tokens permit.
+ * @throws IdentityError USAGE_INVALID if both sides are the same instance, or if an option has no effect on them
  */
 export async function openSides(call: MigrationCall, settings: MigrationSettings): Promise<OpenSides> {
   const [from, to] = await openPlaces(call, settings.secretFiles, settings.from, settings.to);
@@ -33,7 +33,7 @@ export async function openSides(call: MigrationCall, settings: MigrationSettings
     const source = await examine('from', settings.from, from, call);
     const target = await examine('to', settings.to, to, call);
     requireOtherInstance(source, target);
-    // The limit also applies to retries after a lost connection to a bucket.
+    // With a bucket, `--timeout` also limits the retries after a lost connection.
     const isLimited = source.kind === 'object' || target.kind === 'object';
     const { timeout, ...others } = call.options;
     await requireEffects(isLimited ? others : { timeout, ...others }, call.signal, source, target);
@@ -41,14 +41,16 @@ export async function openSides(call: MigrationCall, settings: MigrationSettings
   });
 }
 
-/** The wait in milliseconds after which the command prints that it waits for a place. */
+/** After this time, the command prints that it waits for a place. */
 const SILENT_MS = 5_000;
 
-/** The required permissions of each side. Both must permit exports, for the proof. */
+/**
+ * The operations that each side's token must permit. Both sides must permit exports, because the proof exports both.
+ */
 const requiredOperations = { from: ['export'], to: ['export', 'import'] } as const;
 
 /**
- * Reads the facts about a place and its token.
+ * Reads the facts about a place, and checks its token.
  * @throws IdentityError for an unreachable place, an unknown service or a missing permission
  */
 async function examine(
@@ -62,19 +64,19 @@ async function examine(
   const notice = setTimeout(() => stderr.write(`waiting for ${place.name} to respond\n`), SILENT_MS);
   const facts = await place.facts(requiredOperations[side], signal).finally(() => clearTimeout(notice));
   const [missing] = facts.denied;
-  // ZITADEL has no tokens that are restricted to some operations.
+  // ZITADEL cannot restrict tokens to some operations.
   const range = facts.service === 'zitadel' ? undefined : 'is not restricted to other operations';
   if (missing !== undefined) throw migrationTokenTooNarrow({ place: place.name, operation: missing, range });
   return { place, kind: facts.service === 'zitadel' ? 'zitadel' : kind, facts };
 }
 
-/** Describes a side for plan and result. */
+/** Describes a side for a plan and a result. */
 export function describeSide({ place, kind, facts }: OpenSide): MigrationSide {
   const { version, instance, caller } = facts ?? {};
   return { place: place.name, kind, ...defined({ version, instance, roles: caller?.roles }) };
 }
 
-/** Lists the checks of a side. */
+/** Lists the results of checking a side. */
 export function listChecks({ place: { name }, kind, facts }: OpenSide): MigrationPlan['checks'] {
   if (facts === undefined) return [];
   const version = facts.version === undefined ? '' : `, version ${facts.version}`;

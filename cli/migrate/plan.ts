@@ -1,4 +1,4 @@
-// The plan of a migration.
+// Makes the plan of a migration.
 
 import { type ImportError, recordConflict } from '../../functions/import/contract.ts';
 import { BoundedList } from '../../shared/collections/boundedList.ts';
@@ -36,15 +36,15 @@ import type { ShownState } from './planDigest.ts';
 import { type MigrationSettings, shownOptions, stagedOptions } from './settings.ts';
 import { listUndoneChanges } from './undoneChanges.ts';
 
-/** A plan, and the data from which it was made. */
+/** A plan, and the data from which the command made it. */
 export interface MadePlan {
   readonly plan: MigrationPlan;
   readonly shown: ShownState;
-  /** The organisations of the export that the target had before the migration. */
+  /** The organisations of the export that already exist in the target. */
   readonly present: ReadonlySet<string>;
 }
 
-/** Compares the export with the target, and does a dry run of the import. */
+/** Compares the export with the target, and runs a dry run of the import. */
 export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<MadePlan> {
   const { source, target } = sides;
   const { targetDigest, credentials, present, leftToDo, conflicts, found } = await surveyExport(run, sides);
@@ -75,7 +75,7 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
     refusedOmitted,
     ...notices,
     people,
-    // Without a dry run, the target returns no warnings.
+    // Only a dry run returns the warnings of the target. Without it, the plan warns of unknown states itself.
     warnings: [...(trial === undefined ? stateWarnings(inspection) : []), ...notices.warnings],
     losses: source.facts?.exportLosses ?? [],
     changes: target.facts?.importChanges ?? [],
@@ -83,20 +83,23 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
   return { plan, shown: shownState(plan, { source: tally.digest, target: targetDigest }), present };
 }
 
-/** Returns what a dry run shows. The name and form of the source do not matter as long as its records are the same. */
+/**
+ * Returns what the digest of a plan covers. Excludes the name and the form of the source, which may differ if the
+ * records are the same.
+ */
 function shownState(plan: MigrationPlan, digests: Pick<ShownState, 'source' | 'target'>): ShownState {
   const { source: _, target, checks: __, bytes: ___, options, ...decided } = plan;
   return { ...digests, options: { ...options, to: target.place }, plan: decided };
 }
 
-/** Compares the export with the target. `found` is the part of the plan that depends on their records. */
+/** Compares the export with the target. `found` is the part of the plan that depends on the records of both. */
 async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const { settings, database, signal } = run;
   const { target } = sides;
   const { inspection, facts, listed } = run.exported;
   const targetDigest = await readTarget(run, target);
   const explain = explainDifferences(sides, settings, database.imports);
-  // Conflicts are only possible for records on both sides.
+  // Only records on both sides can conflict.
   const maxConflicts = recordConflict(settings.onConflict) === 'report' ? MAX_LISTED_ISSUES : 0;
   const explainConflict: Explain = (difference, first) =>
     difference.outcome === 'different' ? explain(difference, first) : 'no conflict';
@@ -126,14 +129,14 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
   return { targetDigest, credentials, present, leftToDo, conflicts, found };
 }
 
-/** Whether the target overwrites existing records. ZITADEL never does. */
+/** Whether the import overwrites existing records. Imports into ZITADEL never do. */
 function overwrites({ place, kind }: OpenSide, { onConflict }: MigrationSettings): boolean {
   return onConflict === 'overwrite' && place.takes === 'imports' && kind !== 'zitadel';
 }
 
 /**
- * Returns the kinds of second factors that an export contains. Without a manifest, as for ZITADEL, the records show
- * them. Second factors of other kinds do not move.
+ * Returns the kinds of second factors that an export contains. Without a manifest, as for ZITADEL, derives the kinds
+ * from the records. Other second factors do not move.
  */
 function secondFactors(
   { secrets: asked }: ExportedRequest,
@@ -147,7 +150,7 @@ function secondFactors(
 }
 
 /**
- * Loads the target's records of the exported organisations. Does not read a file as target, because it is new.
+ * Loads the target's records of the exported organisations. A target that is a file is new, and has no records.
  * @returns the digest of these records
  */
 export async function readTarget(run: MigrationRun, { place }: OpenSide): Promise<string> {
@@ -166,8 +169,8 @@ export async function readTarget(run: MigrationRun, { place }: OpenSide): Promis
 }
 
 /**
- * Does a dry run of the import. Returns undefined for a file, and for an export above the limit of a dry run, which is
- * also the limit of an import that mirrors.
+ * Runs a dry run of the import. Returns undefined if the target is a file, or if the export exceeds the limit of a dry
+ * run. A mirroring import has the same limit, and fails then.
  */
 async function tryImport(run: MigrationRun, { place }: OpenSide) {
   if (place.takes === 'files') return undefined;
@@ -184,8 +187,8 @@ type Conflicts = Pick<ComparedSides['differences'], 'entries' | 'omitted'>;
 const noDifferences: Conflicts = { entries: [], omitted: 0 };
 
 /**
- * Finds the records that no instance imports, if the target cannot do a dry run, and adds the conflicts.
- * @param conflicts the records that the target has with other content, if an import reports them as errors
+ * Finds the records that every import rejects, without a dry run of the target. Adds the conflicts.
+ * @param conflicts records that the target has with other content, if an import reports them as errors
  */
 async function findRefused(run: MigrationRun, inspection: PlaceInspection, conflicts: Conflicts) {
   await using content = await run.openExport();
@@ -196,14 +199,14 @@ async function findRefused(run: MigrationRun, inspection: PlaceInspection, confl
   return [listed.entries, errorsOmitted + listed.omitted + conflicts.omitted] as const;
 }
 
-/** Returns the error that a dry run reports for a record that has other content in the target. */
+/** Returns the error that a dry run would report for a record with other content in the target. */
 function conflictError({ section, id, fields = [] }: RecordDifference): ImportError {
   const conflict = because('record_exists', { fields: fields.map(({ path }) => path) });
   const error = { type: recordSection(section).error.type, id, ...conflict };
   return { ...error, message: noticeMessage({ ...error, message: '' }) };
 }
 
-/** Describes the transfers that use the bucket of an instance. */
+/** Describes transfers through the buckets of instances. */
 function sizeChecks({ source, target }: OpenSides, bytes: number): MigrationPlan['checks'] {
   const { responseBytes = UNLIMITED } = source.facts?.callLimits ?? {};
   const { requestBytes = UNLIMITED } = target.facts?.callLimits ?? {};
@@ -221,7 +224,7 @@ function trialChecks({ place }: OpenSide, trial: ImportResponse | undefined): Mi
   return [{ status: 'warning', message }];
 }
 
-/** Warns of people that the target may reject because of their password hashes, with remedies. */
+/** Warns of people whom the target may reject because of their password hashes. Lists remedies. */
 function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefined): MigrationPlan['checks'] {
   const count = tally?.refused ?? 0;
   if (count === 0) return [];
@@ -231,8 +234,7 @@ function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefin
 }
 
 /**
- * Lists the sections that an import does not mirror, because the source may have records of them that are not in the
- * export.
+ * Lists the sections in which a mirroring import deletes nothing, because the export may lack records of the source.
  */
 function unmirrored({ manifest }: PlaceInspection, { withKeys }: Pick<MigrationSettings, 'withKeys'>): string[] {
   const complete = new Set(manifest?.sections);
@@ -244,8 +246,8 @@ function unmirrored({ manifest }: PlaceInspection, { withKeys }: Pick<MigrationS
 }
 
 /**
- * Warns of content that the export omits or does not recognise, and of the default organisation or the exporting user
- * in the export.
+ * Warns of content that the export omits or does not recognise. Also warns if the export contains the default
+ * organisation or the exporting user.
  */
 function exportChecks({ exported, settings }: MigrationRun, { place }: OpenSide): MigrationPlan['checks'] {
   const { notices, defaultOrgId, movedExporterId, inspection } = exported;

@@ -25,7 +25,7 @@ import type { ZitadelConnection } from '../zitadel/zitadelConnection.ts';
 import { type Match, type People, type Person, PersonSearch, spellings } from './people.ts';
 import { openRemote } from './remotePlace.ts';
 
-/** Returns the people of the server at an address, which is an instance of this service or ZITADEL. */
+/** Opens the people of the server at an address. The server is an instance of this service or ZITADEL. */
 export async function openRemotePeople(settings: InstanceSettings, call: Surroundings): Promise<People> {
   const place = openRemote(settings);
   const { service, denied } = await place.facts(['export'], call.signal);
@@ -36,14 +36,14 @@ export async function openRemotePeople(settings: InstanceSettings, call: Surroun
   return { find, ...factorsOf(overNetwork(settings)) };
 }
 
-/** Returns the people of a database. The server in this process serves them. */
+/** Opens the people of a database. This process serves them without a network. */
 export function openDatabasePeople(call: Surroundings & OpenInstance): People {
   const { store, location } = call;
   const server = inProcess(databaseName(location), async () => ({ store, location, ...undisposed }));
   return { find: (users, signal) => findInStore(store, users, signal), ...factorsOf(server) };
 }
 
-/** Returns the calls on factors, with the interface that this service and ZITADEL implement. */
+/** Returns the calls that read and remove factors. This service and ZITADEL have the same interface for them. */
 function factorsOf(server: Server): Omit<People, 'find'> {
   const hasOtpEmail: People['hasOtpEmail'] = async (userId, signal) => {
     const { authMethodTypes } = await callUser(server, 'GET', `${userPath(userId)}/authentication_methods`, signal);
@@ -60,7 +60,8 @@ function factorsOf(server: Server): Omit<People, 'find'> {
       try {
         await callUser({ ...server, send }, 'DELETE', `${userPath(userId)}/otp_email`, signal);
       } catch (error) {
-        // The response of the attempt that removed the factor may be lost: the next one does not find it.
+        // An earlier attempt may have removed the factor, although its response was lost. This attempt then does not
+        // find the factor.
         const isDone = attempts > 1 && placeRefused.is(error) && !(await hasOtpEmail(userId, signal));
         if (!isDone) throw error;
       }
@@ -75,7 +76,10 @@ function userPath(userId: string): string {
   return `/v2/users/${encodeURIComponent(userId)}`;
 }
 
-/** @throws IdentityError for a status other than 200 */
+/**
+ * Sends a request about a user and parses the response.
+ * @throws IdentityError for a status other than 200
+ */
 function callUser(server: Server, method: 'GET' | 'DELETE', path: string, signal: AbortSignal) {
   return callBriefly(server, { method, path }, signal, async (response) => {
     if (response.status !== 200) throw await responseError(server, response);
@@ -83,7 +87,7 @@ function callUser(server: Server, method: 'GET' | 'DELETE', path: string, signal
   });
 }
 
-/** Finds people among the users of a database. Does not export, because the audit trail would record an export. */
+/** Searches the users of a database. Does not export them, because the audit trail would record an export. */
 async function findInStore(
   store: Store,
   users: readonly string[],
@@ -97,9 +101,7 @@ async function findInStore(
   return search.found;
 }
 
-/**
- * Finds people in an export, because instances have no search. If the token may not export, treats each text as an id.
- */
+/** Searches an export, because instances have no search. If the token may not export, treats each text as an id. */
 async function findInExport(
   place: DatabasePlace,
   isDenied: boolean,
@@ -132,7 +134,7 @@ function withId({ name }: DatabasePlace, user: string): Match {
   );
 }
 
-/** Finds people with the search for users. Every release with `/v2/users` has it. */
+/** Searches ZITADEL's users. Every release with `/v2/users` has this search. */
 async function findInZitadel(
   connection: ZitadelConnection,
   users: readonly string[],
@@ -154,7 +156,7 @@ type SearchQuery = MessageInitShape<typeof SearchQuerySchema>;
 const onlyPeople: SearchQuery = { query: { case: 'typeQuery', value: { type: Type.HUMAN } } };
 const method = TextQueryMethod.EQUALS_IGNORE_CASE;
 
-/** Returns the query for the people who have an id, a name or an e-mail address. */
+/** Returns the query for people with an id, a name or an e-mail address. */
 function orQuery(user: string): SearchQuery {
   const named = spellings(user).flatMap((name): SearchQuery[] => [
     { query: { case: 'userNameQuery', value: { userName: name, method } } },

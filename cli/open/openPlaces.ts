@@ -1,4 +1,4 @@
-// Opening the places of a call, with the files of their secrets.
+// Opens the places of a call, with the files of their secrets.
 
 import { existsSync } from 'node:fs';
 import type { Writable } from 'node:stream';
@@ -23,9 +23,9 @@ import { warnOn } from '../terminal/terminal.ts';
 type EventsCall = Parameters<typeof callContext>[0];
 
 /**
- * Opens the two places of a call. Reads only the files of their secrets.
- * @throws IdentityError USAGE_INVALID for an invalid place, and for a missing, ambiguous or unused option; SOURCE_MISSING
- * for a missing file of a secret
+ * Opens the two places of a call. Of their files, reads only the secrets.
+ * @throws IdentityError USAGE_INVALID for an invalid place, and for a missing, ambiguous or unused option;
+ * SOURCE_MISSING if the file of a secret does not exist
  */
 export async function openPlaces(
   call: EventsCall,
@@ -36,7 +36,7 @@ export async function openPlaces(
   const source = { side: 'from', parsed: parsePlace(from) } as const;
   const target = { side: 'to', parsed: parsePlace(to) } as const;
   const files = secretFiles(secrets, [source, target], canAsk(call));
-  // Standard output may receive the file.
+  // If standard output receives the exported file, retries are reported on standard error.
   const { retry } = callContext(call, target.parsed.kind === 'stream' ? call.stderr : call.stdout).output;
   return [
     await openPlace(call, source, files.get(source), retry),
@@ -46,7 +46,7 @@ export async function openPlaces(
 
 /**
  * Opens the only place of a call.
- * @throws IdentityError as `openPlaces`
+ * @throws the errors of `openPlaces`
  */
 export async function openOnlyPlace(call: EventsCall, secrets: SecretFiles, text: string): Promise<Place> {
   const place = { parsed: parsePlace(text) };
@@ -54,7 +54,7 @@ export async function openOnlyPlace(call: EventsCall, secrets: SecretFiles, text
   return openPlace(call, place, secret, callContext(call).output.retry);
 }
 
-/** Loads only the modules of the place's kind. */
+/** Opens a place. Loads only the modules for the place's kind. */
 async function openPlace(
   call: Surroundings,
   { parsed }: GivenPlace,
@@ -84,7 +84,7 @@ async function openPlace(
 
 /**
  * Parses the address of an instance of this service or of ZITADEL, and reads its token.
- * @throws IdentityError USAGE_INVALID for another kind of place, and as `openPlaces`
+ * @throws IdentityError USAGE_INVALID for another kind of place; the errors of `openPlaces`
  */
 export async function openAddress(call: Surroundings, secrets: SecretFiles, text: string): Promise<InstanceSettings> {
   const parsed = parsePlace(text);
@@ -119,21 +119,21 @@ async function openDatabasePlace(
 
 /** A place of a call. */
 export interface GivenPlace {
-  /** The side of a call with two places. */
+  /** The side of the place, if the call has two places. */
   readonly side?: 'from' | 'to';
   readonly parsed: ParsedPlace;
 }
 
 interface SecretFile {
-  /** Undefined for a token that the user enters at the terminal. */
+  /** Undefined if the user enters the token at the terminal. */
   readonly file: string | undefined;
   readonly option: string;
 }
 
 /**
- * Finds the file with the secret of each place: `--from-token-file` and `--to-token-file`, or `--token-file` if only one
- * place needs a token.
- * @param isAsked whether to ask for a missing token at the terminal
+ * Finds the file with the secret of each place, by `--from-token-file` and `--to-token-file`. If only one place needs a
+ * token, `--token-file` is enough.
+ * @param isAsked whether the command may ask for a missing token at the terminal
  * @throws IdentityError USAGE_INVALID for a missing, ambiguous or unused option
  */
 export function secretFiles(
@@ -168,15 +168,15 @@ export function secretFiles(
 
 /**
  * Reads a file that contains only a token.
- * @param option the option of the file
- * @param stderr receives the warning if other users can read the file
- * @throws IdentityError USAGE_INVALID, which does not contain the content; SOURCE_MISSING for a missing file
+ * @param option the option that specifies the file
+ * @param stderr receives a warning if other users can read the file
+ * @throws IdentityError USAGE_INVALID without the file's content in its text; SOURCE_MISSING if the file does not exist
  */
 async function readTokenFile(file: string, option: string, stderr: Writable): Promise<string> {
   return checkToken(await readSecretFile(file, option, stderr), `${file} of ${option}`);
 }
 
-/** A token of the HTTP scheme Bearer (RFC 6750, 2.1): neither in quotes nor in an object. */
+/** A token of the HTTP scheme Bearer (RFC 6750, 2.1). Quotes and JSON do not match. */
 const TOKEN = /^[\w.~+/-]+=*$/;
 
 /** Descriptions of files that do not contain only a token. The first matching pattern applies. */
@@ -190,7 +190,10 @@ const notTokens = [
   { pattern: /^/, found: 'contains no text in ASCII' },
 ];
 
-/** @throws IdentityError USAGE_INVALID, which does not contain the content */
+/**
+ * Returns the token in a text.
+ * @throws IdentityError USAGE_INVALID without the token in its text
+ */
 function checkToken(content: string, holder: string): string {
   const token = content.trim();
   if (TOKEN.test(token)) return token;
@@ -200,9 +203,9 @@ function checkToken(content: string, holder: string): string {
 
 /**
  * Reads a service account's key file.
- * @param option the option of the file
- * @param stderr receives the warning if other users can read the file
- * @throws IdentityError USAGE_INVALID, which does not contain the content; SOURCE_MISSING for a missing file
+ * @param option the option that specifies the file
+ * @param stderr receives a warning if other users can read the file
+ * @throws IdentityError USAGE_INVALID without the file's content in its text; SOURCE_MISSING if the file does not exist
  */
 async function readAccountKey(file: string, option: string, stderr: Writable): Promise<ServiceAccount> {
   const text = await readSecretFile(file, option, stderr);
@@ -214,7 +217,7 @@ async function readAccountKey(file: string, option: string, stderr: Writable): P
   }
 }
 
-/** A value that may be a secret itself, such as a token of ZITADEL, a JWT or a key in JSON. */
+/** Matches a path that may itself be a secret, such as a token of ZITADEL, a JWT or a key in JSON. */
 const MAYBE_SECRET = /^[\w.~+=-]{40,}$|[{"]/;
 
 async function readSecretFile(file: string, option: string, stderr: Writable): Promise<string> {

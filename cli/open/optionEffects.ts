@@ -1,9 +1,9 @@
-// Options that have an effect on some places only.
+// Checks options that affect only some places.
 
 import { type AcceptableLoss, type DescribedPlace, describePlace } from '../exports/placeInterfaces.ts';
 import { interruptible, NOTHING_CHANGED, usageError } from '../terminal/command.ts';
 
-/** Options that only have an effect on certain places. */
+/** Options that affect only some places. */
 interface DependentOptions {
   readonly timeout?: unknown;
   readonly 'on-conflict'?: unknown;
@@ -11,7 +11,7 @@ interface DependentOptions {
   readonly accept?: readonly AcceptableLoss[] | undefined;
 }
 
-/** A place of a call, with its facts if they are known. */
+/** A place of a call, with its facts if the caller has read them. */
 type CalledPlace = Pick<DescribedPlace, 'place'> & Partial<DescribedPlace>;
 
 /** Creates the error for an option without effect. */
@@ -29,7 +29,7 @@ const MIRRORING = {
 } as const;
 
 /**
- * Requires that all options of a call have an effect on its places.
+ * Requires that each option of a call affects at least one of its places.
  * @throws IdentityError USAGE_INVALID for an option without effect
  */
 export async function requireEffects(
@@ -58,7 +58,10 @@ export async function requireEffects(
     throw noEffect('--accept unknown-states', 'it is for exports of ZITADEL');
 }
 
-/** @param isInto whether the target is ZITADEL */
+/**
+ * Requires that `--on-conflict` permits `--mirror`.
+ * @param isInto whether the target is ZITADEL
+ */
 function requireMirroring(onConflict: unknown, isInto: boolean): void {
   const { handlings, problem } = MIRRORING[isInto ? 'zitadel' : 'identity'];
   if (!handlings.some((handling) => handling === (onConflict ?? 'report'))) throw usageError(problem);

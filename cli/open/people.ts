@@ -1,20 +1,25 @@
-// People of an instance of this service or of ZITADEL, and the search for them.
+// Finds people of an instance of this service or of ZITADEL.
 
 import { domainToASCII, domainToUnicode } from 'node:url';
 
 /** A person in an instance of this service or in ZITADEL. */
 export interface Person {
   readonly userId: string;
-  /** Empty for an id that the token cannot look up. */
+  /** The id of the person's organisation. Empty if the token does not permit the search for the person. */
   readonly orgId: string;
   readonly userName: string;
-  /** Empty for a person without e-mail address. */
+  /** Empty if the person has no e-mail address. */
   readonly email: string;
-  /** The names with the domains of the organisation. Absent for an instance of this service, which has no login. */
+  /**
+   * The login names, which contain the domains of the organisation. Absent for an instance of this service, which has
+   * no login.
+   */
   readonly loginNames?: readonly string[];
 }
 
-/** The fields by which people are found, as messages name them. Only ids are case-sensitive. */
+/**
+ * Compares a person's fields with a searched text, by the names of the fields in messages. Only ids are case-sensitive.
+ */
 const searchedFields = {
   id: ({ userId }: Person, text: string) => userId === text,
   'user name': ({ userName }: Person, text: string) => searchKey(userName) === searchKey(text),
@@ -23,7 +28,7 @@ const searchedFields = {
     loginNames.some((name) => searchKey(name) === searchKey(text)),
 };
 
-/** A person that matches a text, and the matching fields. */
+/** A person that matches a text, and the names of the matching fields. */
 export interface Match extends Person {
   readonly matchedBy: readonly string[];
 }
@@ -41,10 +46,10 @@ export interface People {
   removeOtpEmail(userId: string, signal: AbortSignal): Promise<void>;
 }
 
-/** A search for the people that match given texts, among all people of a place. */
+/** Searches all people of a place for several texts at once. */
 export class PersonSearch {
   private readonly users: readonly string[];
-  /** The people by the keys of the texts that may match them. */
+  /** The people that may match the texts, by search key and user id. */
   private readonly candidates: ReadonlyMap<string, Map<string, Person>>;
 
   constructor(users: readonly string[]) {
@@ -52,7 +57,7 @@ export class PersonSearch {
     this.candidates = new Map(users.map((user) => [searchKey(user), new Map()]));
   }
 
-  /** Adds a person. The same person may be added several times. */
+  /** Adds a person to the searched people. The same person may be added several times. */
   add(person: Person): void {
     const { userId, userName, email, loginNames = [] } = person;
     for (const name of [userId, userName, email, ...loginNames])
@@ -79,16 +84,16 @@ function toMatch(person: Person, text: string): Match {
 }
 
 /**
- * Returns a name in the form for comparisons: in lower case, with the domain of an e-mail address or login name as in
- * DNS.
+ * Returns a name in the form for comparisons: in lower case, and with the domain of an e-mail address or login name in
+ * ASCII.
  */
 function searchKey(name: string): string {
   const [local, domain] = splitDomain(name);
-  // The conversion returns an empty text if the text is not a DNS name, such as a user name.
+  // `domainToASCII` returns an empty text if the text is not a DNS name, such as a part of a user name.
   return (domain === undefined ? local : `${local}@${domainToASCII(domain) || domain}`).toLowerCase();
 }
 
-/** Returns the spellings that a name may have in ZITADEL: with the domain in ASCII, and in its own letters. */
+/** Returns the spellings that ZITADEL may have for a name: with the domain in ASCII, and in Unicode. */
 export function spellings(name: string): readonly string[] {
   const [local, domain] = splitDomain(name);
   if (domain === undefined) return [name];

@@ -32,7 +32,7 @@ const ours = z.object({
 });
 
 /**
- * Recognises the service at an address. Sends no token.
+ * Finds out which service is at an address. Sends no token.
  * @throws IdentityError for an unreachable server or another service; the signal's reason
  */
 async function recognise(settings: InstanceSettings, signal: AbortSignal): Promise<Recognised> {
@@ -49,17 +49,17 @@ async function recognise(settings: InstanceSettings, signal: AbortSignal): Promi
   throw found.refusal ?? placeNotKnown({ place: origin, reason: found.reason, ofZitadel: zitadel });
 }
 
-/** A response of another server. */
+/** The response of a server that is not recognised as this service. */
 interface OtherServer {
   /** Why the server is not this service. */
   readonly reason: string;
-  /** The error of a server, or a gateway in front of it, that does not state that the document is missing. */
+  /** The error of the server, or of a gateway in front of it, for a status other than 200 and 404. */
   readonly refusal?: IdentityError;
 }
 
 async function recogniseOurs(server: Server, response: HttpResponse): Promise<Recognised | OtherServer> {
   const { status } = response;
-  // Go's servers and nginx respond to plain requests on a TLS port.
+  // Some servers, such as Go's and nginx, respond with status 400 to plain requests on a port with TLS.
   const isPlain = status === 400 ? await plainToTls(server.name) : undefined;
   if (isPlain !== undefined) throw isPlain;
   if (status !== 200) {
@@ -80,8 +80,8 @@ async function recogniseOurs(server: Server, response: HttpResponse): Promise<Re
 }
 
 /**
- * Opens a server as a place: an instance of this service or of ZITADEL. Each call recognises the service first, so that
- * no other service receives the token.
+ * Opens a server as a place: an instance of this service or of ZITADEL. Before it sends the token, each call verifies
+ * that the server is such a service.
  */
 export function openRemote(settings: InstanceSettings): DatabasePlace {
   return {
@@ -97,7 +97,7 @@ export function openRemote(settings: InstanceSettings): DatabasePlace {
   };
 }
 
-/** Loads only the modules of the recognised service. */
+/** Recognises a server and opens it. Loads only the modules for the recognised service. */
 async function openRecognised(settings: InstanceSettings, signal: AbortSignal): Promise<DatabasePlace> {
   const found = await recognise(settings, signal);
   return found.service === 'identity'

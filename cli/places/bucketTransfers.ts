@@ -1,4 +1,4 @@
-// Files that an instance transfers through its bucket: downloads from a signed URL, and resumable uploads.
+// Transfers files through the bucket of an instance: downloads from a signed URL, and resumable uploads.
 
 import { CRC32C } from '@google-cloud/storage';
 import { defined } from '../../shared/defined.ts';
@@ -16,7 +16,7 @@ import { Backoff, parseRetryAfter, type RetryPolicy } from '../../shared/retry.t
 import { callServer, type HttpCall, type HttpResponse, limitAttempt, readBytes } from '../http/httpClient.ts';
 import { isLoopback } from '../http/loopback.ts';
 
-/** An address that permits one transfer. It is a credential, so messages do not contain its query. */
+/** An address that permits one transfer. Its query is a credential, so messages omit the query. */
 interface TransferAddress {
   readonly origin: string;
   readonly path: string;
@@ -24,8 +24,8 @@ interface TransferAddress {
 
 /**
  * Parses the address of a transfer.
- * @param instance the instance that returned the address
- * @throws IdentityError for an address that would send the file unencrypted
+ * @param instance the instance that returned the address, for the error
+ * @throws IdentityError if the address would send the file unencrypted
  */
 export function parseAddress(instance: string, text: string | undefined): TransferAddress {
   const url = URL.parse(text ?? '');
@@ -35,7 +35,7 @@ export function parseAddress(instance: string, text: string | undefined): Transf
   throw sourceInvalid({ place: instance, problem: 'returned no https:// address for the file', advice });
 }
 
-/** Stops after about a minute without progress. */
+/** Gives up after about a minute without progress. */
 const retries: RetryPolicy = {
   attempts: (error) => ([placeUnreachable, placeTimedOut, placeLost].some((kind) => kind.is(error)) ? 12 : 1),
   initialDelayMs: 500,
@@ -44,9 +44,9 @@ const retries: RetryPolicy = {
 };
 
 /**
- * Downloads an object. Sends no token. Continues after a broken connection.
- * @param onReceived called with the number of bytes so far
- * @throws IdentityError for an object that is incomplete, damaged or not permitted; the signal's reason
+ * Downloads an object without a token. Continues the download after a broken connection.
+ * @param onReceived called with the number of bytes that have arrived
+ * @throws IdentityError for an incomplete or damaged object, or without permission; the signal's reason
  */
 export async function* downloadObject(
   address: TransferAddress,
@@ -72,14 +72,14 @@ export async function* downloadObject(
   });
 }
 
-/** The statuses of an expired signed URL, from Cloud Storage and from proxies. */
+/** Statuses of Cloud Storage and of proxies for an expired signed URL. */
 const expired: ReadonlySet<number> = new Set([400, 401, 403]);
 
 function expiry(start: number, { status }: HttpResponse): string {
   return `the download broke after ${start} bytes, and its URL has expired (status ${status})`;
 }
 
-/** Yields an object's bytes from a position on, with one request. */
+/** Yields an object's bytes from a position on. Sends one request. */
 async function* receive({ origin, path }: TransferAddress, start: number, signal: AbortSignal) {
   const range = start === 0 ? {} : { headers: { range: `bytes=${start}-` } };
   await using response = await callServer(origin, { method: 'GET', path, accept: '*/*', ...range }, signal);
@@ -91,7 +91,7 @@ async function* receive({ origin, path }: TransferAddress, start: number, signal
   yield* response.body;
 }
 
-/** An open upload of a file. */
+/** A file, and the address of its upload. */
 export interface FileUpload {
   readonly address: TransferAddress;
   /** The size of the file. */
@@ -100,12 +100,13 @@ export interface FileUpload {
   readonly onSent: (bytes: number) => void;
 }
 
-/** The size of a piece; Cloud Storage requires a multiple of 256 KiB. */
+/** The size of a piece. Cloud Storage requires a multiple of 256 KiB. */
 const PIECE_BYTES = 8 * 1024 * 1024;
 
 /**
- * Uploads a file in pieces. After a broken connection, asks for the position and sends the remainder of the piece.
- * @throws IdentityError for an upload that the bucket rejects; the errors of `content`; the signal's reason
+ * Uploads a file in pieces. After a broken connection, asks the bucket for its position and sends the rest of the
+ * piece.
+ * @throws IdentityError if the bucket rejects the upload; the errors of `content`; the signal's reason
  */
 export async function uploadFile(
   upload: FileUpload,
@@ -122,13 +123,13 @@ export async function uploadFile(
 interface Piece {
   readonly start: number;
   readonly bytes: Uint8Array;
-  /** The checksum of the file; only in the last piece. */
+  /** The checksum of the file. Only the last piece has a checksum. */
   readonly crc32c: string | undefined;
 }
 
 /**
- * Splits content into pieces of one size; only the last piece can be shorter. A piece is valid until the caller
- * requests the next.
+ * Splits content into pieces of one size, except that the last piece can be shorter. The caller must use a piece before
+ * it requests the next piece, because both share a buffer.
  */
 async function* pieces(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Piece, void, void> {
   const checksum = new CRC32C();
@@ -155,7 +156,10 @@ function fileChanged(): Error {
   return sourceInvalid({ place: 'the file', problem: 'changed while it was read', advice: 'repeat the command' });
 }
 
-/** Sends a piece until the bucket has all of it. Sends the last piece until the file is complete. */
+/**
+ * Sends a piece until the bucket has received all its bytes. Sends the last piece until the bucket confirms the whole
+ * file.
+ */
 async function sendPiece(upload: FileUpload, piece: Piece, signal: AbortSignal): Promise<void> {
   const backoff = new Backoff(retries, signal);
   const end = piece.start + piece.bytes.byteLength;
@@ -183,16 +187,16 @@ async function sendPiece(upload: FileUpload, piece: Piece, signal: AbortSignal):
 }
 
 interface UploadState {
-  /** The number of bytes that the bucket has. */
+  /** The number of bytes that the bucket has received. */
   readonly position: number;
   readonly isComplete: boolean;
 }
 
-/** The time limits of sending a piece and of asking for the position. */
+/** The time limits for a request with a piece, and for a request for the position. */
 const PIECE_MS = 600_000;
 const POSITION_MS = 30_000;
 
-/** Sends a piece, or the part of it that begins at a position. */
+/** Sends the bytes of a piece that begin at a position of the file. */
 function put(
   upload: FileUpload,
   { start, bytes, crc32c }: Piece,
@@ -230,7 +234,7 @@ async function callUpload(
   const call: HttpCall = { method: 'PUT', path, accept: '*/*', headers: described, body: [body] };
   try {
     await using response = await callServer(origin, call, limit.signal);
-    // Reads the response to its end, so that the next piece can use the connection.
+    // Reads the response to its end, so that the next request can use the same connection.
     await readBytes(response.body, MAX_RESPONSE_BYTES);
     if (response.status === 200 || response.status === 201) return { position: size, isComplete: true };
     if (response.status !== INCOMPLETE) throw rejected(address, 'upload', response);
@@ -247,7 +251,9 @@ function broken({ origin }: TransferAddress, transfer: Transfer, reason: string,
   return placeLost({ place: origin, moment: `during the ${transfer}`, reason }, defined({ retryAfterSeconds }));
 }
 
-/** Creates the error for an unexpected status. If a retry may succeed, the error is that of a broken transfer. */
+/**
+ * Creates the error for an unexpected status. If a retry may succeed, the error is the same as for a broken connection.
+ */
 function rejected(address: TransferAddress, transfer: Transfer, { status, headers }: HttpResponse): Error {
   if (status === 408 || status === 429 || status >= 500)
     return broken(address, transfer, `status ${status}`, parseRetryAfter(headers['retry-after'], Date.now()));

@@ -1,20 +1,20 @@
-// Servers of this service, and the ways to call them.
+// Servers of this service, and how to call them.
 
 import { defined } from '../../shared/defined.ts';
 import type { ExportFile } from '../exports/placeInterfaces.ts';
 import { callServer, type HttpCall, type HttpResponse } from '../http/httpClient.ts';
 import type { Patience } from '../http/reconnection.ts';
 
-/** A call of a server. Its body is either in memory or an export file. */
+/** A request to a server. The body is in memory, or is an export file. */
 export interface ServerCall extends Omit<HttpCall, 'token' | 'body'> {
   readonly body?: Iterable<Uint8Array>;
   readonly file?: ExportFile;
 }
 
 /**
- * Sends a call.
- * @throws IdentityError when there is no response, or while the response is read; the errors of the call's file; the
- * signal's reason
+ * Sends a request.
+ * @throws IdentityError without a response, or if the connection breaks while the caller reads the response; the errors
+ * of the file; the signal's reason
  */
 type Send = (call: ServerCall, signal: AbortSignal) => Promise<HttpResponse>;
 
@@ -23,13 +23,13 @@ export interface Server {
   /** The place's name in messages. */
   readonly name: string;
   readonly send: Send;
-  /** Whether the server has an address. If so, proxies may limit the length of a query. */
+  /** Whether the server has an address. Proxies in front of such a server may limit the length of a query. */
   readonly isRemote: boolean;
-  /** The option of the token's file. */
+  /** The option that specifies the token's file. */
   readonly tokenOption: string;
-  /** Undefined for a token that was entered at the terminal. */
+  /** Undefined if the user entered the token at the terminal. */
   readonly tokenFile?: string | undefined;
-  /** Reports a wait before a call is repeated. Undefined for a server in this process, whose errors are final. */
+  /** Reports a wait before a repeated call. Undefined for a server in this process, because its errors are final. */
   readonly onRetry?: Patience['onRetry'];
 }
 
@@ -39,7 +39,7 @@ export interface InstanceSettings extends Pick<Server, 'tokenOption' | 'tokenFil
   readonly token: string;
 }
 
-/** Returns the server at an address. */
+/** Returns the server at an address. Calls use the network. */
 export function overNetwork({ origin, token, tokenOption, tokenFile, onRetry }: InstanceSettings): Server {
   return {
     name: origin,

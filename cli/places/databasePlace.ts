@@ -1,4 +1,4 @@
-// A database as a place, without a server at an address.
+// Opens a database as a place, without a server at an address.
 
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../../shared/config.ts';
@@ -8,20 +8,22 @@ import type { DatabasePlace, PlaceFacts } from '../exports/placeInterfaces.ts';
 import { inProcess } from './inProcess.ts';
 import { openServer, ownLosses } from './instancePlace.ts';
 
-/** A database, and the hashing of clear passwords. */
+/** The location of a database, and the cost of hashing clear passwords. */
 export interface DatabaseSettings extends Pick<Config, 'bcryptCost'> {
   readonly name: string;
   readonly location: StoreLocation;
 }
 
-/** Opens a database as a place: the server in this process, which opens the database for each call. */
+/**
+ * Opens a database as a place. The application in this process serves the place, and opens the database for each call.
+ */
 export function openDatabase(settings: DatabaseSettings): DatabasePlace {
   const open = async () => {
     const store = await openExistingStore(settings.location);
     return { ...settings, store, [Symbol.asyncDispose]: () => store.close() };
   };
   const place = openServer(inProcess(settings.name, open), thisService);
-  // The operating system's user may do everything in a database, so there is no need to test the permissions.
+  // The user of the operating system may do everything with the database, so no test of permissions is necessary.
   const facts = async (): Promise<PlaceFacts> => {
     await using database = await open();
     return { ...thisService, ...(await describeInstance(database.store)), denied: [], exportLosses: ownLosses };
@@ -29,5 +31,5 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
   return { ...place, facts };
 }
 
-/** The service of a database, with the version of this command. */
+/** This service, with the version of this command. */
 export const thisService = { service: 'identity', version: packageJson.version } as const;

@@ -1,4 +1,4 @@
-// Files and standard streams as places.
+// Opens files and standard streams as places.
 
 import { createReadStream } from 'node:fs';
 import { type FileHandle, lstat, open, stat } from 'node:fs/promises';
@@ -23,7 +23,7 @@ import { counted } from '../terminal/numberTexts.ts';
 
 /**
  * Opens a file as a place. The file need not exist.
- * @param warn prints a warning
+ * @param warn receives warnings
  */
 export function openFile(path: string, warn: (warning: string) => void): FilePlace {
   return {
@@ -56,12 +56,12 @@ async function readStartOf(path: string): Promise<Uint8Array> {
 }
 
 /**
- * Requires that a new file can be created.
- * @throws IdentityError ALREADY_EXISTS, DIRECTORY_UNUSABLE; Error of the file system for an invalid name
+ * Requires that the command can create a new file.
+ * @throws IdentityError ALREADY_EXISTS, DIRECTORY_UNUSABLE; the error of the file system for an invalid name
  */
 export async function requireFreeFile(path: string): Promise<void> {
   try {
-    // A link to a missing file takes the name too.
+    // `lstat` also finds a link to a missing file. Such a link occupies the name.
     await lstat(path);
   } catch (error) {
     const directory = dirname(resolve(path));

@@ -1,4 +1,4 @@
-// Options of exports and imports as fields and queries of requests.
+// Converts options of exports and imports to fields and queries of requests.
 
 import { importOptions } from '../../functions/import/contract.ts';
 import { defined } from '../../shared/defined.ts';
@@ -7,7 +7,7 @@ import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInt
 import { usageError } from '../terminal/command.ts';
 import { numberText } from '../terminal/numberTexts.ts';
 
-/** Proxies such as nginx reject a request line of more than 8 KB. */
+/** Proxies such as nginx reject request lines of more than 8 KB. */
 const MAX_QUERY_CHARACTERS = 8_000;
 
 /**
@@ -27,7 +27,8 @@ export function toRequest(
 }
 
 /**
- * Returns the options of an import as a query. The body contains only the file, so that the file cannot set options.
+ * Returns the options of an import as a query. They are not in the body, so that the file in the body cannot set
+ * options.
  */
 export function importQuery(options: PlaceImportOptions): string {
   const query = new URLSearchParams();
@@ -37,8 +38,8 @@ export function importQuery(options: PlaceImportOptions): string {
 }
 
 /**
- * Requires that a query can contain the options of an import: with many organisations, the query is too long.
- * @throws IdentityError USAGE_INVALID if it cannot
+ * Requires that the options of an import fit into a query. Ids of many organisations do not fit.
+ * @throws IdentityError USAGE_INVALID
  */
 export function requireSendable(options: PlaceImportOptions): void {
   const { length } = importQuery(options);

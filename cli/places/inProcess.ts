@@ -1,4 +1,4 @@
-// The server of a database in this process, which needs neither a port nor a token.
+// Serves a database in this process, without a port and a token.
 
 import { allRoutes } from '../../functions/endpoints.ts';
 import { openAudit, systemAccount } from '../../shared/audit/openAudit.ts';
@@ -15,15 +15,15 @@ import { makeRepeatable } from '../exports/fileContent.ts';
 import type { HttpResponse } from '../http/httpClient.ts';
 import type { Server, ServerCall } from './calledServer.ts';
 
-/** An open database, and the hashing of clear passwords. */
+/** An open database, and the cost of hashing clear passwords. */
 interface OpenDatabase extends Partial<Pick<Config, 'bcryptCost'>> {
   readonly store: Store;
   readonly location: StoreLocation;
 }
 
 /**
- * Returns the server of a database. The account of the operating system is the caller, and the audit trail records it.
- * No limits apply.
+ * Returns a server for a database. The caller is the account of the operating system, which the audit trail records.
+ * The server has no limits.
  * @param open opens the database for a call
  */
 export function inProcess(name: string, open: () => Promise<OpenDatabase & AsyncDisposable>): Server {
@@ -52,11 +52,12 @@ export function inProcess(name: string, open: () => Promise<OpenDatabase & Async
   };
 }
 
-/** The host in requests that no network transports. */
+/** The origin of requests that do not leave the process. */
 const ORIGIN = 'http://localhost';
 
 /**
- * Lets the application handle a call. The disposal of the resources waits until the call has ended.
+ * Lets the application handle a call. Disposing of `resources` ends the call, and waits until the application has ended
+ * it.
  * @throws the error of the call's file; an unexpected error of the application, with its cause
  */
 async function request(
@@ -95,7 +96,7 @@ async function request(
   resources.defer(async () => {
     if (isRead) return;
     ending.abort();
-    // The application ends the stream after it has recorded the call. An error of the stream means the same.
+    // The end of the stream, or an error of it, shows that the application has recorded the call.
     while (!isRead) await read().catch(() => (isRead = true));
   });
   requireNoFailure();
@@ -109,7 +110,7 @@ async function request(
   return { status: response.status, headers: Object.fromEntries(response.headers), body: chunks() };
 }
 
-/** Yields content, and reports the error of the content, because a response would hide it. */
+/** Yields content, and reports an error of the content: the application would respond with another error. */
 async function* observed(
   content: AsyncIterable<Uint8Array>,
   onError: (error: unknown) => void,

@@ -1,4 +1,4 @@
-// Calls of the operations of an instance.
+// Calls operations of an instance.
 
 import { defined } from '../../shared/defined.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
@@ -15,12 +15,12 @@ type OperationCall = Omit<ServerCall, 'method' | 'path'> & {
   readonly query?: string;
 };
 
-/** Returns a call of an operation with a JSON request. */
+/** Returns a call of an operation with a JSON body. */
 export function jsonCall(operation: PlaceOperation, request: object): OperationCall {
   return { operation, body: [Buffer.from(JSON.stringify(request))] };
 }
 
-/** Returns the request of an operation's call. */
+/** Converts the call of an operation to a request. */
 export function operationCall(
   { operation, query, ...call }: OperationCall,
   method: ServerCall['method'] = 'POST',
@@ -30,7 +30,8 @@ export function operationCall(
 }
 
 /**
- * Calls an operation. Repeats the call after a response that asks for that, unless its file can be read only once.
+ * Calls an operation. Repeats the call if the response asks for a repetition, unless the call has read a file that can
+ * be read only once.
  * @throws IdentityError for a response with another status
  */
 export async function callOperation(
@@ -74,10 +75,10 @@ export async function callOnce(
   throw await responseError(server, failed);
 }
 
-/** The parameters of the queries that delete transfers. */
+/** Names of the query parameters that select the transfer to delete. */
 const parameters: Readonly<Record<PlaceOperation, string>> = { export: 'object', import: 'upload' };
 
-/** The file of an export or an import in the bucket of an instance, until the command deletes it. */
+/** The file of an export or an import in the bucket of an instance. The command must delete the file. */
 export class HeldFile {
   private readonly server: Server;
   private readonly operation: PlaceOperation;
@@ -89,15 +90,15 @@ export class HeldFile {
     this.id = id;
   }
 
-  /** Adds another file to delete. */
+  /** Remembers the file to delete. */
   hold(id: string): void {
     this.id = id;
   }
 
   /**
-   * Deletes the file. Otherwise, the bucket deletes it a day later.
+   * Deletes the file. If this fails, the bucket deletes the file a day later.
    * @param signal by default, only the time limit of a call ends the deletion
-   * @returns the warning that the file still exists; undefined if the file was deleted
+   * @returns a warning if the file still exists; undefined if the file was deleted
    * @throws the signal's reason
    */
   async delete(signal = new AbortController().signal): Promise<RecordWarning | undefined> {
@@ -106,7 +107,7 @@ export class HeldFile {
     if (id === undefined) return undefined;
     const call = operationCall({ operation, query: `${parameters[operation]}=${id}` }, 'DELETE');
     try {
-      // Does not retry, because the bucket deletes the file anyway.
+      // The command does not retry this call, because the bucket deletes the file anyway.
       await callBriefly({ ...server, onRetry: undefined }, call, signal, async (response) => {
         if (response.status !== 200 && response.status !== 404) throw await responseError(server, response);
       });
@@ -118,7 +119,7 @@ export class HeldFile {
     }
   }
 
-  /** Deletes the file after an error. Returns the error, with the name of the file if it still exists. */
+  /** Deletes the file after an error. Returns the error, with a note if the file still exists. */
   async deleteAfter(error: unknown): Promise<unknown> {
     const kept = await this.delete();
     return kept === undefined ? error : IdentityError.from(error).withNote(kept.message);

@@ -1,4 +1,4 @@
-// The options `--data` and `--firestore`, and the database that they select.
+// Finds the database that `--data` or `--firestore` selects.
 
 import { basename, resolve } from 'node:path';
 import { shellWord } from '../../shared/shellWord.ts';
@@ -14,13 +14,13 @@ export const instanceOptions = {
 interface InstanceLocation {
   readonly location: StoreLocation;
   readonly defaultName: string;
-  /** The environment, with the variables for the same location. */
+  /** The environment variables, which select the same database. */
   readonly environment: Surroundings['environment'];
 }
 
 /**
  * Reads the mutually exclusive options `--data DIR` and `--firestore PROJECT[/DATABASE]`.
- * @throws IdentityError USAGE_INVALID unless exactly one is set, and for a URL instead of a directory
+ * @throws IdentityError USAGE_INVALID unless exactly one option is set, and for a URL instead of a directory
  */
 export function instanceLocation(
   data: string | undefined,
@@ -51,12 +51,12 @@ export function instanceLocation(
   };
 }
 
-/** Returns the name of an instance's database in a form that the option accepts in any directory. */
+/** Returns the name of an instance's database. The option accepts this name in every working directory. */
 export function databaseName(location: StoreLocation): string {
   return nameOption(location).value;
 }
 
-/** Returns the option that selects an instance, in the form for a shell: `--data /srv/north`. */
+/** Returns the option that selects an instance, quoted for a shell: `--data /srv/north`. */
 export function databaseOption(location: StoreLocation): string {
   const { option, value } = nameOption(location);
   return `--${option} ${shellWord(value)}`;
@@ -78,7 +78,7 @@ function nameOption(location: StoreLocation): {
 
 /**
  * Returns the directory of a self-hosted instance.
- * @param instead the alternative of a cloud-hosted instance, for the error
+ * @param instead what a cloud-hosted instance has instead, for the error
  * @throws IdentityError USAGE_INVALID for a cloud-hosted instance
  */
 export function embeddedDirectory({ directory }: StoreLocation, instead: string): string {

@@ -1,4 +1,4 @@
-// A server of this service as a place.
+// Opens a server of this service as a place.
 
 import { basename } from 'node:path/posix';
 import { z } from 'zod';
@@ -47,7 +47,7 @@ export function openServer(server: Server, recognised: Recognised): DatabasePlac
 }
 
 type OnItems = Parameters<ExportFile['open']>[1];
-/** Passes on the bytes of an export, with or without validating them. */
+/** Yields the bytes of an export. One implementation validates the export, another does not. */
 type Pass = (
   source: { readonly open: () => AsyncIterable<Uint8Array> },
   response: HttpResponse,
@@ -94,23 +94,23 @@ async function exportFromInstance(
   };
 }
 
-/** The status of a response that refers to an export in an object. */
+/** The status of a response that redirects to an export in a bucket. */
 const SEE_OTHER = 303;
 
 interface ExportedObject {
   readonly server: Server;
   readonly response: HttpResponse;
-  /** The object, to be deleted after the transfer. */
+  /** The exported object. The command deletes it after the transfer. */
   readonly held: HeldFile;
-  /** Called with the share of the object that the command has received. */
+  /** Called with the received share of the object, from 0 to 1. */
   readonly onReceived: (share: number) => void;
   readonly pass: Pass;
 }
 
 /**
- * Yields the bytes of an export that the instance has written into its bucket. Deletes the object at the end or after
- * an error.
- * @returns warnings about an object that could not be deleted
+ * Yields the bytes of an export that the instance has written into its bucket. Afterwards deletes the object, even
+ * after an error.
+ * @returns a warning if the command could not delete the object
  */
 async function* exportedObject(
   { server, response, held, onReceived, pass }: ExportedObject,
@@ -133,12 +133,12 @@ async function* exportedObject(
   return kept === undefined ? [] : [kept];
 }
 
-/** The limit of a response that contains the manifest of an export in a bucket. */
+/** The maximum size of a response that describes an export in a bucket. The response contains the manifest. */
 const MAX_DESCRIPTION_BYTES = MAX_MANIFEST_BYTES + 100_000;
 
 /**
- * Yields the bytes of an export. Fails at the end if the manifest does not match.
- * @throws IdentityError for a response that is no export, or incomplete
+ * Yields the bytes of an export. Fails at the end if the manifest does not match the bytes.
+ * @throws IdentityError if the response is not an export or is incomplete
  */
 async function* proved(
   server: Server,
@@ -154,7 +154,7 @@ async function* proved(
   }
 }
 
-/** Creates the error for an export above the limit of a response. */
+/** Creates the error for an export that exceeds the size limit of a response. */
 function exportTooLarge({ name }: Server, { responseBytes }: CallLimits, cause: unknown): IdentityError {
   return contentTooLarge(
     {
@@ -168,8 +168,8 @@ function exportTooLarge({ name }: Server, { responseBytes }: CallLimits, cause: 
 }
 
 /**
- * Creates the error for a response that is not an export. It contains a content type other than JSON, such as that of a
- * gateway.
+ * Creates the error for a response that is not an export. The error contains the content type unless it is JSON,
+ * because a gateway may have responded.
  */
 function damaged(
   { name }: Server,
@@ -195,12 +195,13 @@ async function importIntoInstance(importing: InstanceImport, signal: AbortSignal
   const { requestBytes, transfers } = callLimits;
   const { size = Number.POSITIVE_INFINITY } = content;
   const isSent = requestBytes === undefined || size <= requestBytes;
-  // A database in this process reads the file directly. For a server, the file size decides whether to upload the file
-  // to the bucket.
+  // A server in this process reads the file directly. For another server, the size of the file decides whether to
+  // upload it to the bucket first.
   meter.onPhase(server.isRemote && (isSent || transfers !== true) ? 'sending' : 'reading');
   if (isSent) return await sendFile(importing, content, signal);
   await using file = await makeRepeatable(content, signal);
-  // The checks of the content run before an upload, while its bytes are counted, unless they ran while it was copied.
+  // The count of the bytes also checks the content before an upload. If the content was copied, the copy has already
+  // counted and checked it.
   const bytes = (content.isRepeatable ? undefined : file.size) ?? (await countBytes(file, signal));
   if (bytes <= requestBytes) return await sendFile(importing, file, signal);
   if (transfers !== true) throw fileTooLarge(server, requestBytes);
@@ -215,7 +216,7 @@ async function countBytes(content: ExportFile, signal: AbortSignal): Promise<num
   return bytes;
 }
 
-/** Creates the error for a file above the limit of a request. */
+/** Creates the error for a file that exceeds the size limit of a request. */
 function fileTooLarge({ name }: Server, requestBytes: number): IdentityError {
   return contentTooLarge({
     content: 'the file',
@@ -238,10 +239,10 @@ async function sendFile(
   return await readImportResponse(server, response, meter);
 }
 
-/** The content that no export of this service contains (specification 8.4). */
+/** Content that no export of this service contains (specification 8.4). */
 export const ownLosses: readonly string[] = ['sessions'];
 
-/** Reads the facts about a server, and the permissions of the token. */
+/** Reads the facts about a server, and which operations the token permits. */
 async function readInstanceFacts(
   server: Server,
   recognised: Recognised,
@@ -265,7 +266,7 @@ async function readInstanceFacts(
   };
 }
 
-/** Valid requests that change nothing, to test the token's permissions. */
+/** Valid requests that change nothing. They test which operations the token permits. */
 const trials: Readonly<Record<PlaceOperation, object>> = {
   export: { org_ids: [NO_ORGANISATION], response_output: true },
   import: { dry_run: true, data_orgs: { orgs: [] } },
@@ -275,14 +276,14 @@ const trialResponse = z.object({
 });
 const MAX_TRIAL_BYTES = 1_000_000;
 
-/** The response to such a request: a denied call, or the instance in an export's manifest. */
+/** The result of such a request. For a permitted export, the manifest describes the instance. */
 interface Trial extends z.output<typeof trialResponse> {
   readonly isDenied?: true;
 }
 
 /**
  * Tests whether a token permits an operation.
- * @throws IdentityError for any other error, and for a response that is no export
+ * @throws IdentityError for any other error, and for a response that is not an export
  */
 function tryOperation(server: Server, operation: PlaceOperation, signal: AbortSignal): Promise<Trial> {
   const call = operationCall(jsonCall(operation, trials[operation]));

@@ -1,4 +1,4 @@
-// Responses of an instance: imports and errors.
+// Reads the responses of an instance to imports, and its errors.
 
 import { z } from 'zod';
 import {
@@ -32,15 +32,20 @@ import { laterError } from '../http/laterResponse.ts';
 import { rejection } from '../http/serverErrors.ts';
 import type { Server } from './calledServer.ts';
 
-/** The media types that the command accepts from an import: events, if the instance supports them. */
+/**
+ * The media types that the command accepts as the response to an import. It prefers events, which older instances do
+ * not support.
+ */
 export const ACCEPT = `${NDJSON}, application/json;q=0.9`;
 
-/** The limit of a response or an event, far above lists of 10,000 errors and warnings and of 100,000 ids. */
+/**
+ * The maximum size of a response or an event. Lists of 10,000 errors and warnings and of 100,000 ids are much smaller.
+ */
 const MAX_RESPONSE_BYTES = 256_000_000;
 
 /**
- * Reads the response of an import: events, with their progress to the meter, or only the result.
- * @throws IdentityError for a failed import, and for a connection that breaks before the result
+ * Reads the response of an import. The response contains events with the progress, or only the result.
+ * @throws IdentityError for a failed import, and if the connection breaks before the result
  */
 export async function readImportResponse(
   server: Server,
@@ -61,17 +66,17 @@ export async function readImportResponse(
   throw beforeResult(server, 'its last event is missing');
 }
 
-/** The remedy for a response that does not come from the instance. */
+/** The remedy for a response that another server may have sent. */
 export const CHECK_ADDRESS =
   'check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command';
 
-/** Creates the error for a response in another form, such as the page of a gateway. */
+/** Creates the error for a response in an unexpected form, such as the page of a gateway. */
 export function unlikeResponse({ name }: Server, { headers }: HttpResponse, expected: string): IdentityError {
   const problem = `returned no ${expected} (content type: ${headers['content-type'] ?? 'none'})`;
   return sourceInvalid({ place: name, problem, advice: CHECK_ADDRESS });
 }
 
-/** Reads events up to the result or the error. Returns undefined if there is neither. */
+/** Reads events until the result or the error. Returns undefined if the response contains neither. */
 async function readImportEvents(
   server: Server,
   body: AsyncIterable<Uint8Array>,
@@ -103,7 +108,10 @@ async function readImportEvents(
 
 const SHOWN_CHARACTERS = 100;
 
-/** Parses an event. The same command would probably get the same event again, so the error advises no repetition. */
+/**
+ * Parses an event. A repetition would probably lead to the same event, so the error does not advise to repeat the
+ * command.
+ */
 function parseEvent({ name: place }: Server, line: string): ImportEvent {
   const { data, error } = importEvent.safeParse(parseIfJson(line));
   if (data !== undefined) return data;
@@ -136,21 +144,21 @@ async function* lines(server: Server, body: AsyncIterable<Uint8Array>): AsyncGen
 
 const NEWLINE = 0x0a;
 
-/** Returns the error of a response that ends before the result of an import. */
+/** Creates the error for a response that ends before the result of an import. */
 function beforeResult({ name: place }: Server, reason: string): IdentityError {
   return placeLost({ place, moment: 'before the result', reason });
 }
 
 const MAX_ERROR_BYTES = 1_000_000;
 const MAX_MESSAGE_CHARACTERS = 500;
-/** An error of the instance or of ZITADEL. Gateways have messages too, but no codes of gRPC. */
+/** An error of the instance or of ZITADEL. Errors of gateways may have a message, but no gRPC code. */
 const describedError = z.looseObject({
   code: z.int().min(0).max(16),
   message: z.string(),
   details: z.array(z.unknown()).optional(),
 });
 
-/** Factories of errors, by the remedy. */
+/** Functions that create errors, by the kind of remedy. */
 const responseErrors = {
   token: (server: Server, reason: string, body: unknown) => placeTokenRejected(server.name, server, reason, body),
   role: ({ name, tokenOption }: Server, reason: string, body: unknown) =>
@@ -167,7 +175,7 @@ const errorKindOfStatus: Readonly<Record<number, ResponseErrorKind>> = {
   403: 'role',
 };
 
-/** The kinds of errors by gRPC code; `later` for deadline, aborted and unavailable. */
+/** The kinds of errors by gRPC code. The codes for `later` are DEADLINE_EXCEEDED, ABORTED and UNAVAILABLE. */
 const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
   16: 'token',
   7: 'role',
@@ -175,7 +183,7 @@ const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
   ...Object.fromEntries([4, 10, 14].map((code) => [code, 'later' as const])),
 };
 
-/** Returns the error of a response other than 200, with a remedy. */
+/** Returns the error of an unsuccessful response, with a remedy. */
 export async function responseError(server: Server, response: HttpResponse): Promise<IdentityError> {
   const text = await readErrorText(response, MAX_ERROR_BYTES);
   const { data } = describedError.safeParse(parseIfJson(text));

@@ -13,7 +13,7 @@ export function openObject(location: ObjectLocation): FilePlace {
     name,
     requireFree: (signal) => requireCreatable(location, signal),
     async readExport(_, signal) {
-      // All readings use the generation that is current now.
+      // Every pass reads the generation that is current now.
       const object = await storage.pin(location, signal);
       return storedContent(object, (count, readSignal) => readExportJson(name, count(object.read(readSignal))));
     },

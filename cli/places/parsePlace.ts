@@ -1,4 +1,4 @@
-// The texts of places, such as `https://HOST` and `sqlite:DIR`.
+// Parses the texts of places, such as `https://HOST` and `sqlite:DIR`.
 
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { checkObjectName, objectUri } from '../../shared/objectStorage/objectNam
 import { isLoopback } from '../http/loopback.ts';
 import { usageError } from '../terminal/command.ts';
 
-/** A parsed place. All texts of the same place have the same `name`, so compare the names. */
+/** A parsed place. All texts of the same place have the same `name`, so callers compare names. */
 export type ParsedPlace = { readonly name: string } & PlaceParts;
 
 type PlaceParts =
@@ -15,7 +15,7 @@ type PlaceParts =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'stream' }
   | { readonly kind: 'object'; readonly bucket: string; readonly path: string }
-  /** A database without a server, with the option of its instance. */
+  /** A database without a server, and the value of the option that selects its instance. */
   | { readonly kind: 'database'; readonly data?: string; readonly firestore?: string };
 
 const FORMS =
@@ -31,10 +31,10 @@ const schemes: ReadonlyMap<string, (text: string) => ParsedPlace> = new Map([
 
 /**
  * Parses a place.
- * @throws IdentityError USAGE_INVALID, without a password in a URL
+ * @throws IdentityError USAGE_INVALID. Its text omits a password in a URL
  * @example
- *     parsePlace('https://id.example.com'); // { name: 'https://id.example.com', kind: 'instance', origin: … }
- *     parsePlace('firestore:my-project'); // { name: 'firestore:my-project/(default)', kind: 'database', firestore: … }
+ * parsePlace('https://id.example.com'); // { name: 'https://id.example.com', kind: 'instance', origin: … }
+ * parsePlace('firestore:my-project'); // { name: 'firestore:my-project/(default)', kind: 'database', firestore: … }
  */
 export function parsePlace(text: string): ParsedPlace {
   if (text === '-') return { name: text, kind: 'stream' };
@@ -46,7 +46,7 @@ export function parsePlace(text: string): ParsedPlace {
   }
   if (/\.json(\.gz)?$/i.test(text)) return { name: resolve(text), kind: 'file', path: text };
   const existing = existsSync(text) ? statSync(text) : undefined;
-  // An export may have another extension; the content of any other file leads to an error.
+  // An export may have any extension. Other files lead to an error when the command reads them.
   if (existing?.isFile()) return { name: resolve(text), kind: 'file', path: text };
   if (existing?.isDirectory())
     throw usageError(
@@ -57,7 +57,7 @@ export function parsePlace(text: string): ParsedPlace {
 
 /**
  * Requires that no place is standard input or output, because the command reads its places repeatedly.
- * @throws IdentityError USAGE_INVALID otherwise
+ * @throws IdentityError USAGE_INVALID
  */
 export function requireRereadable(...places: readonly string[]): void {
   if (places.includes('-'))
@@ -68,7 +68,7 @@ export function requireRereadable(...places: readonly string[]): void {
  * Requires that source and target differ.
  * @param from the name of a parsed place
  * @param to the name of the other place
- * @throws IdentityError USAGE_INVALID otherwise
+ * @throws IdentityError USAGE_INVALID
  */
 export function requireOther(from: string, to: string): void {
   if (from === to) throw usageError(`${from} is both the source and the target: specify two places`);

@@ -1,4 +1,4 @@
-// The options of commands on places.
+// Options of commands on places.
 
 import { defined } from '../../shared/defined.ts';
 import { transferOptions } from '../../shared/wire/transferOptions.ts';
@@ -9,18 +9,18 @@ import { type CallContext, progressEvents, progressLines } from '../terminal/pro
 import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 
 const CREDENTIALS = 'Places and credentials';
-/** The heading of the options that select records and decide about conflicts. */
+/** The heading of options that select records and decide about conflicts. */
 export const SELECTION = 'Selection and conflicts';
-/** The heading of the options that control a run and its output. */
+/** The heading of options that control a run and its output. */
 export const RUN_AND_OUTPUT = 'Run and output';
 
-/** The option of commands that print events. */
+/** The option that prints events as JSON. */
 export const eventsOption = { json: flag('print events as NDJSON; the last is the result', RUN_AND_OUTPUT) };
 
-/** The explanation of PLACE in the help of a command. */
+/** Explains PLACE in the help of a command. */
 export const placeDetails = '`identity help` lists the forms of PLACE.';
 
-/** The options that select the content of an export, and limit its time. */
+/** Options that select the content of an export and limit its time. */
 export const exportChoices = {
   ...transferOptions.orgIds.command,
   ...transferOptions.excludedOrgIds.command,
@@ -34,14 +34,14 @@ export const exportChoices = {
 };
 
 /**
- * The secrets of records that a call moves. The user selects them, because people whose password hashes do not move must
- * set new passwords.
+ * The option that selects the secrets to move. The user must select them, because people whose password hashes do not
+ * move need new passwords.
  */
 export const movedSecrets = {
   with: { ...exportChoices.with, meaning: `${SECRET_CHOICES}; required except for a file` },
 };
 
-/** Returns the error of a call that moves the records of an instance or a database without `--with`. */
+/** Creates the error for a call without `--with` that would move the records of an instance or a database. */
 export function secretsMissing(): Error {
   return usageError(`missing option --with: specify the secrets to move: ${SECRET_CHOICES}`);
 }
@@ -56,7 +56,7 @@ export const importChoices = {
   ),
 };
 
-/** The options of an import that deletes what the source lacks. */
+/** Options of an import that deletes what the source lacks. */
 export const mirrorChoices = {
   ...transferOptions.mirror.command,
   ...transferOptions.maxDeleted.command,
@@ -82,8 +82,8 @@ const credentialsFile = {
 } as const;
 
 /**
- * The options for secrets: their meanings, the kind of place that needs the secret, and whether a single option may
- * apply to two places.
+ * The kinds of secrets: the options' names and meanings, the kind of place that needs the secret, and whether one
+ * option may apply to two places.
  */
 export const secretKinds = [tokenFile, credentialsFile] as const;
 
@@ -91,14 +91,14 @@ function secretOption({ meaning, meaningFor }: (typeof secretKinds)[number], pla
   return optional('FILE', place === undefined ? meaning : `${meaningFor} ${place}`, CREDENTIALS);
 }
 
-/** The options for the secrets of a place. */
+/** Options for the secrets of one place. */
 export const secretOptions = {
   'token-file': secretOption(tokenFile),
   'credentials-file': secretOption(credentialsFile),
 };
 
 /**
- * Returns the options for the secrets of two places: an option per place, and an option for the only place that needs
+ * Returns the options for the secrets of two places: one for each place, and one that suffices if only one place needs
  * the secret.
  */
 export function secretsOfTwo(first: string, second: string) {
@@ -111,35 +111,35 @@ export function secretsOfTwo(first: string, second: string) {
   };
 }
 
-/** The paths of files with secrets, by option. */
+/** The paths of files with secrets, by the options' names. */
 export type SecretFiles = Partial<Values<ReturnType<typeof secretsOfTwo>>>;
 
 /**
- * Returns the names of the options for a kind of secret: that of the only place that needs it, and those of both
- * places.
+ * Returns the names of the options for a kind of secret: one for the only place that needs the secret, and one for each
+ * of two places.
  */
 export function secretOptionNames(name: (typeof secretKinds)[number]['name']) {
   return [name, `from-${name}`, `to-${name}`] as const;
 }
 
-/** Returns the token file that the call gives for the source or the target. */
+/** Returns the file with the token of the source or of the target. */
 export function tokenFileOf(files: SecretFiles, side: 'from' | 'to'): string | undefined {
   return files[`${side}-token-file`] ?? files['token-file'];
 }
 
-/** Returns the option of the target. */
+/** Describes the option that specifies the target. */
 export const toOption = (meaning: string) => ({ to: required('PLACE', meaning, CREDENTIALS) });
 
 type ExportValues = Values<Omit<typeof exportChoices, 'accept'> & Pick<typeof importChoices, 'accept'>>;
 type ImportValues = Values<Omit<typeof importChoices, 'accept'>> & { readonly 'dry-run'?: boolean };
 
 /**
- * The type of the remaining options of a function that reads all of them. If an option stays unread, the code does not
+ * A type for the options that a function has not read: there must be none. If an option stays unread, the code does not
  * compile.
  */
 type AllRead = Readonly<Record<string, never>>;
 
-/** Returns the options of a call's export. */
+/** Converts the options of a call to the options of its export. */
 export function exportOptionsOf({ options }: { readonly options: ExportValues }): PlaceExportOptions {
   const { org: orgIds, 'exclude-org': excludedOrgIds, with: secrets, timeout, accept: accepted, ...others } = options;
   others satisfies AllRead;
@@ -154,7 +154,7 @@ export function exportOptionsOf({ options }: { readonly options: ExportValues })
   };
 }
 
-/** Returns the options of a call's import. */
+/** Converts the options of a call to the options of its import. */
 export function importOptionsOf(call: { readonly options: ExportValues & ImportValues }): PlaceImportOptions {
   return { ...exportOptionsOf(call), ...ofImport(call.options), ids: true };
 }
@@ -165,13 +165,16 @@ function ofImport(options: ImportValues) {
   return { onConflict, dryRun };
 }
 
-/** The options of a call that may mirror. A user, or the digest of a dry run, may consent to the deletions. */
+/**
+ * The options of a call that may delete what the source lacks. To consent, the user confirms, sets `--yes`, or sets the
+ * digest of a dry run.
+ */
 type MirrorValues = Values<typeof mirrorChoices> &
   ImportValues & { readonly yes: boolean; readonly expect?: string | undefined };
 
 /**
  * Returns the options of an import that deletes what the source lacks.
- * @throws IdentityError USAGE_INVALID for options that contradict each other
+ * @throws IdentityError USAGE_INVALID if options contradict each other
  */
 export function mirrorOptionsOf({
   mirror,

@@ -1,4 +1,4 @@
-// Imports of files above the limit of a request, through the bucket of an instance.
+// Imports files through the bucket of an instance if they exceed the size limit of a request.
 
 import { z } from 'zod';
 import { type ImportResponse, importOptions, recordConflict } from '../../functions/import/contract.ts';
@@ -14,15 +14,15 @@ import { toRequest } from './importQuery.ts';
 import { callOnce, HeldFile, jsonCall, operationCall } from './instanceCalls.ts';
 import { ACCEPT, readImportResponse, responseError, unlikeResponse } from './instanceResponses.ts';
 
-/** A file with its size. */
+/** A file and its size. */
 export interface SizedFile {
   readonly content: Pick<ExportFile, 'open'>;
   readonly bytes: number;
 }
 
 /**
- * Uploads a file into the bucket of an instance, imports it from there, and deletes it, also after an error. Repeats the
- * import after a broken connection and after the time limit of a request.
+ * Uploads a file to the bucket of an instance, imports it from there, and deletes it, even after an error. Repeats the
+ * import after a broken connection, and after the time limit of a request.
  * @throws IdentityError
  */
 export async function importUploaded(
@@ -47,7 +47,7 @@ export async function importUploaded(
     return withWarnings(response, kept === undefined ? [] : [{ type: 'upload', ...kept }]);
   } catch (error) {
     signal.throwIfAborted();
-    // Delete the upload: if the user repeats the command, it uploads the file again.
+    // If the user repeats the command, it uploads the file again. So it does not need this upload any more.
     throw await held.deleteAfter(error);
   }
 }
@@ -65,7 +65,7 @@ async function openUpload(server: Server, size: number, signal: AbortSignal) {
   });
 }
 
-/** Imports an upload. Repeats the request until the import has ended. */
+/** Imports an uploaded file. Repeats the request until the import has ended. */
 async function importUpload(
   server: Server,
   id: string,
@@ -88,7 +88,7 @@ async function importUpload(
   };
   const response = await reconnecting(repeating, async () => {
     attempts++;
-    // After records were written, the organisations exist because of this import, so `fail` must not reject them.
+    // After an attempt has written records, organisations exist because of this import. `fail` must not reject them.
     const isFirst = settled === 0 || options.dryRun;
     const asked = isFirst ? onConflict : recordConflict(onConflict);
     const request = toRequest({ ...options, onConflict: asked }, importOptions);
@@ -106,7 +106,7 @@ function withWarnings(
   return { ...response, summary: { ...summary, warnings: [...more, ...summary.warnings] } };
 }
 
-/** Whether a repeated request continues an import. */
+/** Whether another request can continue an import after an error. */
 function isUnfinished(error: unknown): error is Error {
   return isConnectionLost(error) || placeUnavailable.is(error) || gatewayTimedOut.is(error);
 }

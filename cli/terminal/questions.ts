@@ -1,4 +1,4 @@
-// Questions to a person at a terminal.
+// Asks the user at a terminal.
 
 import { setImmediate } from 'node:timers/promises';
 import { commandInterrupted } from '../../shared/errors/commandErrors.ts';
@@ -9,16 +9,16 @@ type Asked = Pick<Surroundings, 'stdin' | 'stderr' | 'signal'>;
 /** A command whose `--yes` skips the question. */
 type Asking = Asked & Pick<Surroundings, 'environment'> & { readonly options: { readonly yes?: boolean } };
 
-/** Whether a person at a terminal can be asked. */
+/** Whether the command can ask a user at a terminal. */
 export function canAsk({ stdin, stderr }: Asked): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }
 
 /**
- * Asks the user at a terminal for confirmation, unless the call contains it. Prints the question on standard error.
+ * Asks the user at a terminal for confirmation, unless the call has `--yes`. Prints the question on standard error.
  * @param about the lines before the question
- * @returns false for the answer no, and without `--yes` and a terminal
- * @throws IdentityError COMMAND_INTERRUPTED when the user interrupts the question
+ * @returns false if the user answers no, or if there is neither `--yes` nor a terminal
+ * @throws IdentityError COMMAND_INTERRUPTED if the user interrupts the question
  */
 export async function askConfirmation(message: string, asked: Asking, about: readonly Line[] = []): Promise<boolean> {
   if (asked.options.yes === true) return true;
@@ -29,8 +29,8 @@ export async function askConfirmation(message: string, asked: Asking, about: rea
 }
 
 /**
- * Asks the user at a terminal for a secret, and does not show it. Prints the question on standard error.
- * @throws IdentityError COMMAND_INTERRUPTED when the user interrupts the question
+ * Asks the user at a terminal for a secret, and hides the input. Prints the question on standard error.
+ * @throws IdentityError COMMAND_INTERRUPTED if the user interrupts the question
  */
 export function askSecret(message: string, asked: Asked): Promise<string> {
   return ask(asked, ({ password }, at) => password({ message, ...at }));
@@ -39,7 +39,7 @@ export function askSecret(message: string, asked: Asked): Promise<string> {
 /**
  * Asks the user at a terminal for a text. Prints the question on standard error.
  * @param about the lines before the question
- * @throws IdentityError COMMAND_INTERRUPTED when the user interrupts the question
+ * @throws IdentityError COMMAND_INTERRUPTED if the user interrupts the question
  */
 export function askText(
   message: string,
@@ -52,8 +52,8 @@ export function askText(
 }
 
 /**
- * Asks the user at a terminal to choose. Prints the question on standard error.
- * @throws IdentityError COMMAND_INTERRUPTED when the user interrupts the question
+ * Asks the user at a terminal to choose from a list. Prints the question on standard error.
+ * @throws IdentityError COMMAND_INTERRUPTED if the user interrupts the question
  */
 export function askChoice(message: string, choices: readonly string[], asked: Asked): Promise<string> {
   const options = choices.map((value) => ({ value }));
@@ -69,9 +69,9 @@ async function ask<Answer>(
   { stdin, stderr, signal }: Asked,
   question: (prompts: Prompts, at: object) => Promise<Answer | Cancelled>,
 ): Promise<Answer> {
-  // Loaded lazily, because most calls ask no question.
+  // The lazy import helps most calls, which ask no question.
   const prompts = await import('@clack/prompts');
-  // Without this, Ctrl-D would close the input, and the question would wait forever.
+  // By default, Ctrl-D closes the input, and the question waits forever.
   prompts.updateSettings({ aliases: { [CTRL_D]: 'cancel' } });
   const isInterrupted = (await takeTyped(stdin)).includes(CTRL_C);
   const answer = isInterrupted ? undefined : await question(prompts, { input: stdin, output: stderr, signal });
@@ -80,9 +80,9 @@ async function ask<Answer>(
   return answer;
 }
 
-/** Discards input that was typed before the question, and returns it. */
+/** Discards input that the user typed before the question, and returns it. */
 async function takeTyped(stdin: Asked['stdin']): Promise<string> {
-  // In raw mode, an incomplete line can be read too.
+  // Only raw mode delivers an incomplete line.
   stdin.setRawMode?.(true);
   stdin.read(0);
   // Buffered input may arrive only after a second turn of the event loop.
