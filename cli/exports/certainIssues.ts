@@ -36,8 +36,8 @@ const excluded = new Set<string | undefined>([
 ]);
 
 /**
- * Imports a valid file into an empty instance that keeps nothing. Its default for login names is the default of the
- * instance that exported the file. Memory does not grow with the file.
+ * Imports a valid file into an empty instance that keeps nothing. The empty instance has the same default for login
+ * names as the exporting instance. Memory does not grow with the file.
  */
 export async function findCertainIssues(
   { open }: Pick<ExportFile, 'open'>,

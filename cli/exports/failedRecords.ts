@@ -90,7 +90,10 @@ interface Namesakes {
  */
 class FailedRecords {
   private readonly byName = new Map<string, Namesakes>();
-  /** The organisations with errors. The target lacks those in `missing`, so all their records have failed. */
+  /**
+   * The organisations with errors. `missing` contains the organisations among them that the target lacks: all their
+   * records have failed.
+   */
   private readonly orgIds = new Set<string>();
   private readonly missing: ReadonlySet<string>;
   /** The types and ids of records that were imported in part. */

@@ -33,9 +33,9 @@ export function requireSelected(
 }
 
 /**
- * Opens a file, after checks that the file is intact and that the call selects its secrets.
- * @throws IdentityError USAGE_INVALID if the call does not select its secrets; other errors for an invalid file, and if
- * the file does not match its manifest
+ * Checks that a file is intact and that a call selects its secrets, and opens the file.
+ * @throws IdentityError USAGE_INVALID if the call does not select all its secrets; other errors for an invalid file, or
+ * a manifest that does not match
  */
 export async function openWithSecrets(
   place: FilePlace,

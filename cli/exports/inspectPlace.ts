@@ -33,7 +33,9 @@ interface Reading {
   readonly use?: (file: ExportFile, inspection: Inspection) => Promise<void>;
   /** The organisations that the export must contain; by default none in particular. */
   readonly required?: SelectedOrganisations;
-  /** The expected number of records. Without the size of an export, it determines the remaining time. */
+  /**
+   * The expected number of records. If the size of the export is unknown, this number determines the remaining time.
+   */
   readonly expected?: number | undefined;
 }
 

@@ -4,7 +4,7 @@ import { createBodyStorage, type ReceivedBody } from '../../shared/http/bodyStor
 import { compressFor, readExportJson, storeContent, storedContent } from './fileContent.ts';
 import type { ExportFile, FilePlace } from './placeInterfaces.ts';
 
-/** A place for a private file. The command always reads this file completely. */
+/** A place for a private file. The command always reads the whole file. */
 interface PrivateFile extends FilePlace, AsyncDisposable {
   readExport(): Promise<ExportFile>;
   /** Returns an export that is stored here while its caller reads it. */

@@ -116,7 +116,7 @@ const CHECKING_AFTER_MS = 2_000;
 const WRITING = ['sending', 'reading', 'importing'] as const satisfies ImportPhase[];
 
 /**
- * Describes what an interrupted import has changed in its target. This process may not have seen all changes.
+ * Describes what an interrupted import has changed in its target, as far as this process has seen.
  * @param phases the phases of the import, by name
  */
 export function changedText(

@@ -28,8 +28,8 @@ export function secondsUntilRepeat({ status, headers }: LaterResponse, isFinal =
 }
 
 /**
- * Returns the error of a response that may be repeated later; undefined for any other status.
- * @param error the parameters of the error; `cause` is the server's own error, if the server explained the problem
+ * Returns the error of a response after which the client may repeat the request; undefined for any other status.
+ * @param error the parameters of the error; `cause` is the error in the response, if the server explained the problem
  */
 export function laterError(
   response: LaterResponse,

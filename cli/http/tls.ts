@@ -14,8 +14,8 @@ function isCertificateError(code: string): boolean {
 let isSystemTrusted = false;
 
 /**
- * Trusts the system's certificate authorities after a certificate error. Loads them only then, because loading takes a
- * third of a second.
+ * Trusts the system's certificate authorities after a certificate error. Does not load them earlier, because loading
+ * takes a third of a second.
  * @returns whether another attempt may succeed
  */
 export function trustSystem(error: unknown): boolean {

@@ -51,7 +51,7 @@ export async function migrate(call: MigrationCall): Promise<Output> {
   if (place.takes === 'files') await place.requireFree?.(call.signal);
   const settings = await chooseSecrets(call, given, sides.source);
   await using run = new MigrationRun(call, settings, sides);
-  // Prints this text immediately, because the user may not wait: a second signal ends the process.
+  // Prints this text immediately, because an impatient user may send a second signal, which ends the process.
   const interrupting = () => call.stderr.write('\ninterrupting the migration\n');
   if (!json) call.signal.addEventListener('abort', interrupting);
   const version = await fileVersion(run);

@@ -101,7 +101,10 @@ async function findInStore(
   return search.found;
 }
 
-/** Searches an export, because instances have no search. If the token may not export, treats each text as an id. */
+/**
+ * Searches an export, because instances have no search. If the token does not permit exports, treats each text as an
+ * id.
+ */
 async function findInExport(
   place: DatabasePlace,
   isDenied: boolean,

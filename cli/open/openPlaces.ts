@@ -170,7 +170,8 @@ export function secretFiles(
  * Reads a file that contains only a token.
  * @param option the option that specifies the file
  * @param stderr receives a warning if other users can read the file
- * @throws IdentityError USAGE_INVALID without the file's content in its text; SOURCE_MISSING if the file does not exist
+ * @throws IdentityError USAGE_INVALID, whose text omits the content of the file; SOURCE_MISSING if the file does not
+ * exist
  */
 async function readTokenFile(file: string, option: string, stderr: Writable): Promise<string> {
   return checkToken(await readSecretFile(file, option, stderr), `${file} of ${option}`);
@@ -192,7 +193,7 @@ const notTokens = [
 
 /**
  * Returns the token in a text.
- * @throws IdentityError USAGE_INVALID without the token in its text
+ * @throws IdentityError USAGE_INVALID, whose text omits the token
  */
 function checkToken(content: string, holder: string): string {
   const token = content.trim();
@@ -205,7 +206,8 @@ function checkToken(content: string, holder: string): string {
  * Reads a service account's key file.
  * @param option the option that specifies the file
  * @param stderr receives a warning if other users can read the file
- * @throws IdentityError USAGE_INVALID without the file's content in its text; SOURCE_MISSING if the file does not exist
+ * @throws IdentityError USAGE_INVALID, whose text omits the content of the file; SOURCE_MISSING if the file does not
+ * exist
  */
 async function readAccountKey(file: string, option: string, stderr: Writable): Promise<ServiceAccount> {
   const text = await readSecretFile(file, option, stderr);
