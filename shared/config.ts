@@ -143,7 +143,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   ],
   LOG_LEVEL: [`log level: ${logLevels.join(', ')}`, 'info'],
   MAX_TOKEN_DAYS: ['longest lifetime, in days, of the tokens that the command creates', '90'],
-  METRICS_PORT: ['port of 127.0.0.1 at which identity serve offers /metrics for Prometheus', 'none'],
+  METRICS_PORT: ['port of 127.0.0.1 at which `identity serve` offers /metrics for Prometheus', 'none'],
   BCRYPT_COST: [
     `cost of bcrypt, which hashes clear passwords in imports, from ${min} to ${max}; each step doubles the time, which is a quarter of a second of a core at 12`,
     String(bcryptCosts.default),
@@ -152,7 +152,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
     'bucket in Cloud Storage for exports that exceed a response and uploads that exceed a request; only the functions use it',
     'none',
   ],
-  AUDIT_DAYS: ['days for which the audit trail of an embedded database is kept', '400'],
+  AUDIT_DAYS: ['days for which an embedded database keeps the events of its audit trail', '400'],
   TRUSTED_PROXIES: [
     'number of addresses that trusted proxies append to X-Forwarded-For, from which the audit trail takes the address of the client; above 0, `serve` may listen on any address; 0 ignores the header',
     'by HOSTING: 0, 1 or 2',

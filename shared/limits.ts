@@ -85,7 +85,7 @@ const limitTable = {
   inflation: fixed(
     'inflation',
     'count',
-    'size of a decompressed body as a multiple of the received one, beyond its first 10 MB',
+    'size of a decompressed body, beyond its first 10 MB, as a multiple of the size of the received body',
   ),
   whiteSpaceBytes: fixed('whiteSpaceBytes', 'bytes', 'consecutive bytes of white space in a body'),
   nesting: fixed('nesting', 'count', 'levels of nesting of a value in a body, even of an unknown field'),
@@ -124,7 +124,7 @@ const limitTable = {
     unit: 'duration',
     selfHosted: 620 * SECOND_MS,
     cloud: 620 * SECOND_MS,
-    text: 'time for which a connection without a request stays open',
+    text: 'time for which the server keeps a connection without a request open',
   },
   connections: {
     variable: 'MAX_CONNECTIONS',
@@ -146,7 +146,7 @@ const limitTable = {
   stallMs: fixed(
     'stallMs',
     'duration',
-    'time without the client reading a response; then its connection or HTTP/2 stream is closed',
+    'time for which a client may leave a response unread; then the server closes its connection or HTTP/2 stream',
   ),
 } as const satisfies Record<string, LimitDefinition>;
 

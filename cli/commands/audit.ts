@@ -22,8 +22,8 @@ export const auditCommand = defineInstanceCommand({
   options: {
     since: optional('MOMENT', 'start of the list: an age such as 7d, or a date; by default 24h'),
     user: optional('USER', 'only calls that this user made, or that concern this user: an id or a user name'),
-    operation: optional('OPERATION', 'export, import, otp-email or command'),
-    after: optional('CURSOR', 'list the events after a cursor (see --json); 0 lists all'),
+    operation: optional('OPERATION', 'only calls of this operation: export, import, otp-email or command'),
+    after: optional('CURSOR', 'list the events after a cursor, which --json prints; 0 lists all'),
     follow: flag('keep running and print new events, until SIGINT or SIGTERM'),
   },
   examples: [

@@ -34,7 +34,7 @@ export const exportCommand = defineCommand({
   options: {
     ...toOption('the new file or object, or standard output'),
     ...exportChoices,
-    'for-zitadel': flag('write the form that ZITADEL imports without loss', RUN_AND_OUTPUT),
+    'for-zitadel': flag('write a file that ZITADEL imports without loss', RUN_AND_OUTPUT),
     ...secretsOfTwo('the source', 'the target'),
     ...eventsOption,
   },
@@ -52,7 +52,7 @@ export const exportCommand = defineCommand({
     } = call;
     const [source, target] = await openPlaces(call, given, from, given.to);
     if (target.takes !== 'files')
-      throw usageError(`identity export writes files and objects: use identity import, with --to ${target.name}`);
+      throw usageError(`identity export writes files and objects: use \`identity import\` with --to ${target.name}`);
     const { 'for-zitadel': isForZitadel, ...choices } = given;
     const options = exportOptionsOf({ options: choices });
     // Standard output may receive the export. The result is then printed on standard error.

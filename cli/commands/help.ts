@@ -71,7 +71,7 @@ function commandOverview(all: readonly Command[], columns: number): string {
   const codes = Object.values(exitCodes).map(({ code, meaning }) => `${code} ${meaning.split(':')[0]}`);
   const widest = Math.max(...all.map(({ name }) => name.length));
   const lines = [
-    "Usage: identity COMMAND; identity help COMMAND prints a command's options",
+    "Usage: identity COMMAND; `identity help COMMAND` prints a command's options",
     '',
     ...all.map(({ name, summary }) => ({ text: `${name.padEnd(widest)}  ${summary}`, depth: 1 })),
     '',

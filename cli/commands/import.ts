@@ -50,7 +50,7 @@ import { type Line, section, warnOn } from '../terminal/terminal.ts';
 export const importCommand = defineCommand({
   name: 'import',
   summary: 'import organisations into an instance or a database',
-  details: `${placeDetails} Repeat it after an interruption.`,
+  details: `${placeDetails} If interrupted, repeat the command.`,
   arguments: [required('PLACE', 'the source')],
   options: {
     ...toOption('the instance or the database'),
@@ -82,7 +82,7 @@ export const importCommand = defineCommand({
     if ((kind === 'instance' || kind === 'database') && given.with === undefined) throw secretsMissing();
     const [source, target] = await openPlaces(call, given, from, given.to);
     if (target.takes !== 'imports')
-      throw usageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
+      throw usageError(`${target.name} cannot import: specify an instance or a database, or use \`identity export\``);
     requireOther(source.name, target.name);
     await requireEffects(given, signal, { place: source }, { place: target });
     const mirrored = mirrorOptionsOf(given);

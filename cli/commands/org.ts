@@ -32,7 +32,7 @@ export const orgDeleteCommand = defineInstanceCommand({
   name: 'org delete',
   summary: 'delete organisations with all their records',
   details:
-    "This undoes a migration. The tokens, roles and grants of the organisations' users elsewhere are deleted too. The instance may run. If the command was interrupted, repeat it.",
+    "This undoes a migration. It also deletes the tokens of the organisations' users, and their roles and grants in other organisations. The instance may run. If the command was interrupted, repeat it.",
   isAudited: true,
   arguments: [oneOrMore('ORG_ID', `the organisations, at most ${MAX_DELETED_ORGANISATIONS}`)],
   options: { yes: flag('skip the confirmation') },

@@ -60,7 +60,7 @@ export const patRevokeCommand = defineInstanceCommand({
   name: 'pat revoke',
   summary: "revoke a token, or all of a user's tokens, immediately",
   isAudited: true,
-  arguments: [optional('TOKEN_ID', 'the token, by the id that pat list shows')],
+  arguments: [optional('TOKEN_ID', 'the id of the token, which `identity pat list` shows')],
   options: {
     all: flag("instead of TOKEN_ID: all of a user's tokens"),
     user: optional('USER_ID', 'with --all: the person or service user'),

@@ -80,15 +80,15 @@ async function consoleSteps(
   const steps = [
     '1. Users, Service Users, New: a user in the default organisation, with the Access Token Type Bearer',
     '2. its Personal Access Tokens, New: with tomorrow as the expiration date',
-    `3. store the token alone in ${file}, which only you can read (chmod 600)`,
-    '4. Default settings, Administrators, New: the user with the role Iam Owner; for a source, Iam Owner Viewer is enough: such a user can only be deleted in the console',
+    `3. store only the token in ${file}, which only you can read (chmod 600)`,
+    '4. Default settings, Administrators, New: the user with the role Iam Owner; for a source, Iam Owner Viewer is enough, but only the console can then delete the user',
   ];
   const next = callText(`migrate --from ${origin} --from-token-file ${shellWord(file)} … --dry-run`);
   return {
     json: { place: origin, steps, next },
     text: [
       ...section(`In the console of ${origin}, if it is ZITADEL`, steps),
-      ...section('Next', ['for a source; for a target --to and --to-token-file:', commandLine(next)]),
+      ...section('Next', ['for a source (for a target, use --to and --to-token-file):', commandLine(next)]),
       'At its end, the migration prints how to delete the user and its token.',
       'For an instance of this service, specify its database instead: --data DIR or --firestore PROJECT[/DATABASE].',
     ],

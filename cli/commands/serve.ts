@@ -7,7 +7,7 @@ export const serveCommand = defineInstanceCommand({
   options: {
     host: optional(
       'HOST',
-      'address to listen on; by default 127.0.0.1; others than loopback addresses need TRUSTED_PROXIES',
+      'address to listen on; by default 127.0.0.1; addresses that other machines can reach need TRUSTED_PROXIES',
     ),
     port: optional('PORT', 'port to listen on; by default 8080'),
     docs: flag('add interactive documentation at /docs'),

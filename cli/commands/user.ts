@@ -88,7 +88,7 @@ export const serviceUserCreateCommand = defineInstanceCommand({
 
 export const userDeleteCommand = defineInstanceCommand({
   name: 'user delete',
-  summary: 'delete a person or service user, and what refers to it',
+  summary: 'delete a user, and the records that refer to it',
   details: `These are ${DELETED_WITH}. If the command was interrupted, repeat it.`,
   isAudited: true,
   arguments: [userArgument],

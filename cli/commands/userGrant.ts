@@ -9,7 +9,7 @@ import { section } from '../terminal/terminal.ts';
 import { runAlone } from './runAlone.ts';
 
 const user = required('USER_ID', 'the person or service user');
-const org = optional('ORG_ID', 'the organisation that has given the grants; by default any');
+const org = optional('ORG_ID', 'only grants that this organisation has given; by default those of any organisation');
 
 export const userGrantListCommand = defineInstanceCommand({
   name: 'user-grant list',

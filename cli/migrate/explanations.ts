@@ -33,7 +33,7 @@ export function explainDifferences(
 const { password } = personCredentials;
 
 const HASHED_ANEW =
-  'ZITADEL has another hash of the password: it hashes a password anew at a login, or the password was changed there; hashes do not show which';
+  'ZITADEL has another hash of the password: a login has hashed the password again, or the password was changed in ZITADEL; hashes do not show which of the two happened';
 
 /**
  * Explains a difference that may include another hash, because ZITADEL rehashes passwords at logins.
@@ -69,12 +69,13 @@ export function explain(
 ): string | undefined {
   if (outcome !== 'different' || first === undefined) return undefined;
   if (onConflict === 'skip' && mirror !== true && (response?.summary.skipped?.[section] ?? 0) > 0)
-    return 'it existed with other content, and --on-conflict skip keeps that';
+    return 'the record existed with other content, which --on-conflict skip keeps';
   const isHashed = (field: FieldDifference) =>
     field.path === password.clear && 'secret' in field && field.secret === 'onlyFirst';
   const others = fields.filter((field) => !isHashed(field));
   const given = comparedContent(first);
   if (!others.every((field) => isOmission(field, given, onConflict === 'overwrite'))) return undefined;
-  if (others.length === fields.length) return 'unchanged: the target has more than the export contains';
+  if (others.length === fields.length)
+    return 'unchanged: the record in the target has values that the export does not contain';
   return others.some(({ path }) => path === password.path) ? 'the target has hashed the clear password' : undefined;
 }

@@ -201,7 +201,7 @@ function userDeletion(account: TokenUser): ManualStep | undefined {
   if (kind === 'zitadel') return zitadelUserDeletion(account);
   if (userId === undefined || !isMigrationUser(userId) || kind !== 'instance') return undefined;
   return {
-    what: `delete the service user that identity migrate prepare created on ${place}; run the command on the machine with that instance's database`,
+    what: `delete the service user that \`identity migrate prepare\` created on ${place}; run the command on the machine with that instance's database`,
     command: callText(`service-user delete ${userId} --data DIR`),
   };
 }

@@ -99,7 +99,8 @@ async function doSteps(
   await moveExport(run, target);
   const result = await makeResult(run, made, sides, await prove(run, made.plan, sides));
   const blocks = resultBlocks(result);
-  const done = 'the migration and its proof have ended; keep the printed result, because a second run prints another';
+  const done =
+    'the migration and its proof are complete; keep the printed result, because a second run prints a different result';
   return {
     ...(json
       ? { json: { event: 'result', ...blockJson(blocks) }, text: [] }

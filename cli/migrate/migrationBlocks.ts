@@ -65,7 +65,7 @@ export function planBlocks(plan: MigrationPlan): Block[] {
     ),
     deletionBlock(plan, true),
     {
-      title: 'Passwords and second factors, if all arrive',
+      title: 'Passwords and second factors, if all records are imported',
       lines: credentialLines(plan),
       picture: credentialBars(plan),
       data: { credentials },
@@ -125,7 +125,7 @@ function planHeadline({ source, sections, before, organisations }: MigrationPlan
 /** Formats the counts of a comparison with the target. */
 function standing({ absent, differentAsExpected, onlyTarget, ...both }: MigrationPlan['before']): string {
   const others = { 'different as expected': differentAsExpected, 'only in the target': onlyTarget };
-  return figures({ 'not there': absent, ...both, ...others }).join(', ');
+  return figures({ 'missing in the target': absent, ...both, ...others }).join(', ');
 }
 
 function planFacts(plan: MigrationPlan): string[] {
@@ -144,9 +144,9 @@ function planFacts(plan: MigrationPlan): string[] {
 /** Describes what an import does with existing records that have other content. */
 const remedies: Readonly<Record<RecordConflict, string>> = {
   report:
-    'the import keeps them, and lists them as errors; --on-conflict skip accepts them, --on-conflict overwrite replaces them',
-  skip: 'they stay',
-  overwrite: 'they are overwritten',
+    'the import leaves existing records unchanged, and reports them as errors; --on-conflict skip does not report them, --on-conflict overwrite replaces them',
+  skip: 'the import leaves existing records unchanged',
+  overwrite: 'the import overwrites existing records',
 };
 
 /** Returns the line about conflicts, unless the errors of the dry run list all conflicts. */
@@ -349,7 +349,7 @@ function equalRecords({ proof }: MigrationResult): number {
 }
 
 const DELETES_NOTHING =
-  'an import without --mirror deletes nothing; delete there what the source no longer has, or add --mirror';
+  'an import without --mirror deletes nothing: add --mirror, or delete the records in the target that the source no longer has';
 
 /**
  * Returns the lines about the proof.

@@ -24,7 +24,7 @@ export const placeDetails = '`identity help` lists the forms of PLACE.';
 export const exportChoices = {
   ...transferOptions.orgIds.command,
   ...transferOptions.excludedOrgIds.command,
-  with: optional('SECRETS', `${SECRET_CHOICES}; by default all of a file, none of other places`, SELECTION),
+  with: optional('SECRETS', `${SECRET_CHOICES}; by default all secrets of a file, none otherwise`, SELECTION),
   timeout: optional('DURATION', 'such as 30m; by default the limit of the place', RUN_AND_OUTPUT),
   accept: optional(
     'LOSS',
@@ -38,7 +38,10 @@ export const exportChoices = {
  * move need new passwords.
  */
 export const movedSecrets = {
-  with: { ...exportChoices.with, meaning: `${SECRET_CHOICES}; required except for a file` },
+  with: {
+    ...exportChoices.with,
+    meaning: `${SECRET_CHOICES}; required unless the source is a file`,
+  },
 };
 
 /** Creates the error for a call without `--with` that would move the records of an instance or a database. */
@@ -51,7 +54,7 @@ export const importChoices = {
   ...transferOptions.onConflict.command,
   accept: optional(
     'LOSSES',
-    'for ZITADEL: treat unknown-states as active, import people without refused-hashes',
+    'unknown-states: import as active; refused-hashes: import people without the hash',
     SELECTION,
   ),
 };
@@ -68,8 +71,8 @@ const tokenFile = {
   place: 'instance',
   needs: 'an instance',
   isShared: false,
-  meaning: 'token file for https://',
-  meaningFor: 'token file for',
+  meaning: 'file with the token for https://',
+  meaningFor: 'file with the token for',
 } as const;
 
 const credentialsFile = {

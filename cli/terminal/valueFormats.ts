@@ -143,7 +143,7 @@ const valueFormats = {
         .pipe(z.array(z.enum(secretNames))),
   },
   TOKEN_ID: {
-    remedy: 'specify the 32 digits that identity pat list shows, not the token itself',
+    remedy: 'specify the 32 digits that `identity pat list` shows, not the token itself',
     schema: ({ z }: Zod) => z.string().regex(/^[0-9a-f]{32}$/),
   },
   USER: { remedy: 'specify an id, a user name or an e-mail address', schema: ({ z }: Zod) => z.string().trim().min(1) },

@@ -110,7 +110,9 @@ async function readZitadelFacts(
     limits: [
       'an export is one call per organisation, each of at most 60 s, or --timeout: about 80,000 people with password hashes in 60 s, or 300,000 without',
       `an import is sent in requests of at most ${counted(records, 'record')} and ${counted(bytes, 'byte')}`,
-      ...(overlap(stateless, releases) ? [`${stateless.text}, and exports none: searches return them`] : []),
+      ...(overlap(stateless, releases)
+        ? [`${stateless.text}, and its exports contain none; searches return the states`]
+        : []),
     ],
     exportLosses: exportLosses(releases),
     importChanges: importChanges(releases),

@@ -34,14 +34,14 @@ const exportRequestFields = {
     .boolean()
     .default(false)
     .describe(
-      'Whether to export the organisations without their records. Each organisation then has `importedFrom`: the id of the instance whose export an import created it from, if known.',
+      'Whether to export the organisations without their records. An imported organisation then has `importedFrom`: the id of the instance that exported it, if known.',
     ),
   responseOutput: z.boolean().default(false).describe('Whether to return the export file as the response.'),
   gcsOutput: bucketRequest
     .optional()
     .describe('The object to create from the export file. Existing objects are never overwritten.'),
   // If the service ignored this field like unknown fields, it would return a file from which ZITADEL loses records.
-  forZitadel: z.never({ error: 'unknown: identity export --for-zitadel writes this form' }).optional(),
+  forZitadel: z.never({ error: 'unknown: `identity export --for-zitadel` writes this form' }).optional(),
   localOutput: unsupportedField,
   s3Output: unsupportedField,
 };
@@ -99,7 +99,8 @@ const exportOperation = (): OperationDescription => ({
     },
   },
   response: {
-    description: 'The export file where `response_output` is true, else its manifest and the object that contains it.',
+    description:
+      'The export file if `response_output` is true; otherwise its manifest and the object that contains it.',
     contract: exportResponse,
   },
   redirect: {
@@ -110,7 +111,7 @@ const exportOperation = (): OperationDescription => ({
   },
   errors: {
     ...commonAdminErrors,
-    400: 'The request is invalid: `details` names every invalid field. Or the export is larger than a response may be, and the instance has no bucket for transfers: set `gcs_output`.',
+    400: 'The request is invalid: `details` lists every invalid field. Or the export is larger than a response may be, and the instance has no bucket for transfers: set `gcs_output`.',
     409: 'The object exists.',
   },
 });
@@ -133,7 +134,7 @@ const objectDeletion = (): OperationDescription => ({
   errors: {
     ...commonErrors,
     400: 'The id is missing or malformed.',
-    403: 'The caller does not hold the role IAM_OWNER, or the object is of another caller.',
+    403: 'The caller does not hold the role IAM_OWNER, or another caller created the object.',
     404: 'The object does not exist: it was deleted, or has expired.',
   },
 });

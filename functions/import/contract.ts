@@ -245,13 +245,13 @@ export const importEvent = z
             .int()
             .positive()
             .describe(
-              'The time for the remaining records at the speed so far, or, until it is known, for new records at the rate that the database recommends.',
+              'The estimated time for the remaining records at the speed so far. Before the first measurement, the estimate uses the rate that the database recommends for new records.',
             ),
           secondsLeft: z.int().nonnegative().describe('The time until the timeout.'),
         })
         .optional()
         .describe(
-          'Present if the timeout will probably interrupt the import, from the event before the first write: the same request then continues it.',
+          'Present if the timeout will probably interrupt the import. The first event with it precedes the first write. Send the same request again to continue.',
         ),
     }),
     z.strictObject({ event: z.literal('result'), response: importResponse }),
@@ -324,7 +324,7 @@ const importOperation = (): OperationDescription => ({
   },
   errors: {
     ...commonAdminErrors,
-    400: 'Code 3: the request or the structure of the file is invalid: `details` names up to 100 invalid fields. Code 9: `mirror` would delete more than `max_deleted`, or undo later changes. Nothing was written.',
+    400: 'Code 3: the request or the structure of the file is invalid: `details` lists up to 100 invalid fields. Code 9: `mirror` would delete more than `max_deleted`, or undo later changes. Nothing was written.',
     404: 'The object or the upload does not exist.',
     409: 'Code 6: with `on_conflict` `fail`, an organisation of the file exists. Code 10: the records are contended, or an organisation was removed during the request: send the request again; or the object was replaced while it was read: upload the same file again first.',
     504: 'The timeout expired: send the request again to resume.',
@@ -364,7 +364,7 @@ const uploadDeletion = (): OperationDescription => ({
   errors: {
     ...commonErrors,
     400: 'The id is missing or malformed.',
-    403: 'The caller does not hold the role IAM_OWNER, or the upload is of another caller.',
+    403: 'The caller does not hold the role IAM_OWNER, or another caller opened the upload.',
     404: 'No complete upload has this id: it is unfinished, was deleted, or has expired.',
   },
 });

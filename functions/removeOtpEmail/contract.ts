@@ -50,7 +50,7 @@ const removal = (): OperationDescription => ({
   errors: {
     ...commonErrors,
     400: 'The user id is too long, or the path is not percent-encoded UTF-8.',
-    403: 'The caller lacks permission for this user, whether or not the user exists, or is of an inactive organisation.',
+    403: 'The caller lacks permission for this user, who may not exist, or the caller belongs to an inactive organisation.',
     404: 'The user does not exist, or has no OTP e-mail factor.',
   },
 });
@@ -81,8 +81,7 @@ export const domainParameter = z
   .meta({
     minLength: 1,
     maxLength: MAX_DOMAIN_CHARACTERS,
-    description:
-      'The domain whose passkeys are listed. Instances keep no passkeys, so the response does not depend on it.',
+    description: 'The domain for which to list passkeys. It has no effect, because instances store no passkeys.',
   });
 
 const methodsRequest = z.object({
@@ -192,7 +191,7 @@ const betaList = (): OperationDescription => ({
   errors: {
     ...commonErrors,
     400: 'The user id or the query is invalid, or the path is not percent-encoded UTF-8.',
-    403: 'The caller lacks permission for this user, whether or not the user exists, or is of an inactive organisation.',
+    403: 'The caller lacks permission for this user, who may not exist, or the caller belongs to an inactive organisation.',
   },
 });
 
@@ -205,7 +204,9 @@ const list = (): OperationDescription => ({
     'domainQuery.includeWithoutDomain': z
       .boolean()
       .optional()
-      .describe('Whether to list passkeys without a domain too; only together with a domain.'),
+      .describe(
+        'Whether to list also passkeys without a domain. Valid only together with a domain. It has no effect, because instances store no passkeys.',
+      ),
   },
 });
 

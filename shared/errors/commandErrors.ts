@@ -11,7 +11,7 @@ export const commandInterrupted = defineError('CANCELLED', 'COMMAND_INTERRUPTED'
 export const configurationInvalid = defineError('INVALID_ARGUMENT', 'CONFIGURATION_INVALID', { text: '{problems}' });
 
 export const reportMissing = defineError('FAILED_PRECONDITION', 'REPORT_MISSING', {
-  text: 'only the report {file} is missing ({reason}): {done}',
+  text: 'the report {file} could not be written ({reason}): {done}',
 });
 
 export const instanceInitialised = defineError('FAILED_PRECONDITION', 'INSTANCE_ALREADY_INITIALISED', {
@@ -31,7 +31,7 @@ export const userUnknown = defineError('NOT_FOUND', 'USER_UNKNOWN', {
 });
 
 export const tokenUnknown = defineError('NOT_FOUND', 'TOKEN_UNKNOWN', {
-  text: 'token {tokenId} not found: identity pat list shows the tokens of a user',
+  text: 'token {tokenId} not found: run `identity pat list` to see the tokens of a user',
 });
 
 export const organisationUnknown = defineError('NOT_FOUND', 'ORGANISATION_UNKNOWN', {
@@ -39,11 +39,11 @@ export const organisationUnknown = defineError('NOT_FOUND', 'ORGANISATION_UNKNOW
 });
 
 export const confirmationOutdated = defineError('ABORTED', 'CONFIRMATION_OUTDATED', {
-  text: 'nothing is deleted, because {added} since you were asked: repeat the command to be asked again',
+  text: 'nothing is deleted, because {added} after you were asked to confirm: repeat the command',
 });
 
 export const defaultOrganisationKept = defineError('FAILED_PRECONDITION', 'DEFAULT_ORGANISATION_UNDELETABLE', {
-  text: 'organisation {orgId} is the default organisation, which stays: omit it',
+  text: 'organisation {orgId} is the default organisation, which cannot be deleted: omit it',
 });
 
 export const notServiceUser = defineError('FAILED_PRECONDITION', 'NOT_A_SERVICE_USER', {
@@ -67,7 +67,7 @@ export const roleNotHeld = defineError('NOT_FOUND', 'ROLE_NOT_HELD', {
 });
 
 export const userGrantUnknown = defineError('NOT_FOUND', 'USER_GRANT_UNKNOWN', {
-  text: 'user {userId} has no grant for project {projectId}: identity user-grant list shows the grants of a user',
+  text: 'user {userId} has no grant for project {projectId}: run `identity user-grant list` to see the grants of a user',
 });
 
 export const rolesIncompatible = defineError('FAILED_PRECONDITION', 'ROLES_INCOMPATIBLE', {
@@ -83,7 +83,7 @@ export const lastOwner = defineError('FAILED_PRECONDITION', 'LAST_OWNER', {
 });
 
 export const stateUnsuitable = defineError('FAILED_PRECONDITION', 'USER_STATE_UNSUITABLE', {
-  text: 'cannot {change} user {userId}, whose state is {state}: only active and initial users can be locked, and only locked users unlocked',
+  text: 'cannot {change} user {userId}, whose state is {state}: only active and initial users can be locked, and only locked users can be unlocked',
 });
 
 export const otpEmailSet = defineError('ALREADY_EXISTS', 'OTP_EMAIL_ALREADY_SET', {
@@ -96,11 +96,11 @@ export const notInstanceFile = defineError('FAILED_PRECONDITION', 'BACKUP_INVALI
 });
 
 export const instanceMissing = defineError('NOT_FOUND', 'INSTANCE_MISSING', {
-  text: 'no instance in {directory}: check the path, or create an instance with identity init',
+  text: 'no instance in {directory}: check the path, or create an instance with `identity init`',
 });
 
 export const instanceServed = defineError('FAILED_PRECONDITION', 'INSTANCE_SERVED', {
-  text: '{holder} already serves the instance in {directory}: stop that server first, or use it; other commands can run at the same time',
+  text: '{holder} already serves the instance in {directory}: use that server, or stop it first; commands other than `identity serve` can run at the same time',
 });
 
 export const instanceReplaced = defineError('ABORTED', 'INSTANCE_REPLACED', {
@@ -128,7 +128,7 @@ export const portForbidden = defineError('FAILED_PRECONDITION', 'PORT_FORBIDDEN'
 });
 
 export const hostNeedsProxy = defineError('FAILED_PRECONDITION', 'HOST_NEEDS_PROXY', {
-  text: 'other machines reach {host}: put a proxy with TLS in front, such as Caddy with hosting/Caddyfile, and set TRUSTED_PROXIES=1',
+  text: 'other machines can reach {host}: put a proxy with TLS in front, such as Caddy with hosting/Caddyfile, and set TRUSTED_PROXIES=1',
 });
 
 export const hostUnknown = defineError('FAILED_PRECONDITION', 'HOST_UNKNOWN', {

@@ -130,25 +130,25 @@ export function invalidRequest(violations: readonly FieldViolation[], message?: 
 export const mirrorTooLarge = defineError('FAILED_PRECONDITION', 'MIRROR_DELETES_TOO_MUCH', {
   text: 'the import would delete {records} records, more than {limit}, and has changed nothing',
   remedy: {
-    http: 'look at the deletions of a dry run, then set `max_deleted` to their number',
-    command: 'look at the deletions of a dry run, then set --max-deleted to their number',
+    http: 'check the deletions that a dry run lists, then set `max_deleted` to their number',
+    command: 'check the deletions that a dry run lists, then set --max-deleted to their number',
   },
 });
 
 export const mirrorOutdated = defineError('FAILED_PRECONDITION', 'MIRROR_OUTDATED', {
   text: 'the file is an export of {file}, and the last import into organisation {orgId} was of {last}: mirroring the file could undo later changes',
   remedy: {
-    http: 'export the source again if the file is older; otherwise check the organisation, then add it to `replace_changed`, which makes it equal to the file',
+    http: 'export the source again if the file is older; otherwise check the organisation, then add its id to `replace_changed`: the import makes the organisation equal to the file',
     command:
-      'export the source again if the file is older; otherwise check the organisation, then add --replace-changed {orgId}, which makes it equal to the file',
+      'export the source again if the file is older; otherwise check the organisation, then add --replace-changed {orgId}: the import makes the organisation equal to the file',
   },
 });
 
 export const mirrorChanged = defineError('FAILED_PRECONDITION', 'MIRROR_CHANGED', {
-  text: 'organisation {orgId} has records that were created or changed here, such as {record}[, and so have {others}]: mirroring the file would undo that',
+  text: 'organisation {orgId} has records that were created or changed in the target, such as {record}[, and so have {others}]: mirroring the file would undo that',
   remedy: {
-    http: 'change the source instead; to undo the changes here, add the organisations to `replace_changed`',
-    command: 'change the source instead; to undo the changes here, add --replace-changed {orgId}',
+    http: 'change the source instead; to undo the changes in the target, add the organisations to `replace_changed`',
+    command: 'change the source instead; to undo the changes in the target, add --replace-changed {orgId}',
   },
 });
 
@@ -225,5 +225,5 @@ export const deadlineExceeded = defineError('DEADLINE_EXCEEDED', 'DEADLINE_EXCEE
 });
 
 export const organisationRemoved = defineError('ABORTED', 'ORGANISATION_REMOVED', {
-  text: 'the removal of organisation {orgId} was interrupted: repeat identity org delete, then send the request again',
+  text: 'the removal of organisation {orgId} was interrupted: repeat `identity org delete`, then send the request again',
 });

@@ -32,7 +32,7 @@ export const pathWithDots = defineError('INVALID_ARGUMENT', 'PATH_WITH_DOTS', {
 
 // ZITADEL redirects such a path, and a redirected POST loses its body.
 export const pathWithEmptyPart = defineError('NOT_FOUND', 'PATH_WITH_EMPTY_PART', {
-  text: 'unknown path: send it without repeated slashes, and with an id where it has one',
+  text: 'unknown path, because a part of it is empty: remove repeated slashes, or add the missing id',
 });
 
 export const mediaTypeUnsupported = defineError('INVALID_ARGUMENT', 'MEDIA_TYPE_UNSUPPORTED', {
@@ -54,15 +54,15 @@ export const httpMalformed = defineError('INVALID_ARGUMENT', 'HTTP_MALFORMED', {
 });
 
 export const httpProxyProtocol = defineError('INVALID_ARGUMENT', 'HTTP_PROXY_PROTOCOL', {
-  text: 'the connection begins with the PROXY protocol: switch it off at the proxy, which sends the client in X-Forwarded-For instead',
+  text: 'the connection begins with the PROXY protocol: switch this protocol off in the proxy, and let the proxy send the address of the client in X-Forwarded-For',
 });
 
 export const httpTls = defineError('INVALID_ARGUMENT', 'HTTP_TLS', {
-  text: 'the connection begins with TLS, which a proxy in front of this port must end: call the proxy, or this port with http://',
+  text: 'the connection begins with TLS, and this port serves only http: call the proxy in front of it, or call this port with http://',
 });
 
 export const hostNotLocal = defineError('PERMISSION_DENIED', 'HOST_NOT_LOCAL', {
-  text: 'the metrics are served for 127.0.0.1 and localhost only: send one of them as Host',
+  text: 'the metrics are served only to requests with the Host 127.0.0.1 or localhost: correct the header',
 });
 
 export const httpHeadersTooLarge = defineError('RESOURCE_EXHAUSTED', 'HTTP_HEADERS_TOO_LARGE', {
@@ -89,7 +89,7 @@ export const tooManyRequests = defineError('UNAVAILABLE', 'TOO_MANY_REQUESTS', {
 
 export const tooManyBytes = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_BYTES', {
   retryAfterSeconds: 5,
-  text: 'the bodies of running requests use all the space',
+  text: 'the bodies of running requests use all the space for bodies',
   remedy: RETRY_LATER,
 });
 

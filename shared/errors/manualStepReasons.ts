@@ -9,8 +9,8 @@ export const INSTANCE_CONTENT = 'the policies, members, identity providers, text
 /** Second factors that no export contains. */
 export const OTHER_FACTORS = 'passkeys, U2F factors, recovery codes and OTP by SMS';
 
-const newPasswords = 'people who lack them must set new passwords';
-const addAgain = 'people who lack them must add them again';
+const newPasswords = 'people without a password hash must set new passwords';
+const addAgain = 'people who used these factors must add them again';
 const createKeys = 'create them again in the target';
 
 /**
@@ -20,7 +20,7 @@ const createKeys = 'create them again in the target';
  * @param overwrites whether the second import must overwrite existing people
  */
 function missing(secrets: string, kind: 'passwords' | 'otp' | 'keys', otherwise: string, overwrites = false): IssueRow {
-  const overwrite = (option: string) => (overwrites ? `, overwrite people who exist (${option})` : '');
+  const overwrite = (option: string) => (overwrites ? ` and overwrite existing people (${option})` : '');
   return {
     text: `the export has no ${secrets}`,
     remedy: {

@@ -14,7 +14,7 @@ export const placeUnreachable = defineError('UNAVAILABLE', 'PLACE_UNREACHABLE', 
 
 export const placeTimedOut = defineError('UNAVAILABLE', 'PLACE_TIMED_OUT', {
   text: '{place} did not respond to {call} within {seconds} s',
-  remedy: 'check that it and its database run, and are not overloaded',
+  remedy: 'check that the instance and its database run and are not overloaded',
 });
 
 export const placeUntrusted = defineError('FAILED_PRECONDITION', 'PLACE_UNTRUSTED', {
@@ -42,13 +42,14 @@ interface TokenSource {
 /** The problems of rejected tokens, by the name of the error that the instance returned. */
 const tokenProblems: ReadonlyMap<unknown, string> = new Map([
   [tokenExpired.row.reason, 'it has expired'],
-  [tokenNotFound.row.reason, 'it is revoked, or of another instance'],
+  [tokenNotFound.row.reason, 'it was revoked, or belongs to another instance'],
   [tokenUserInactive.row.reason, 'its user is locked, deactivated or deleted'],
 ]);
 
 export const tokenRejected = defineError('UNAUTHENTICATED', 'PLACE_TOKEN_REJECTED', {
   text: '{place} rejects the token of {option}[ {file}] ({problem})',
-  remedy: '[{check}, or ]create another token there, store it alone in a file, and specify it by {option}',
+  remedy:
+    '[{check}, or ]create another token there, store only the token in a file, and specify the file with {option}',
 });
 
 /** Creates the error for a rejected token, with the problem that the instance reported. */
@@ -65,7 +66,7 @@ export function placeTokenRejected(
 }
 
 export const tokenForbidden = defineError('PERMISSION_DENIED', 'PLACE_TOKEN_FORBIDDEN', {
-  text: '{place} does not permit this to the token of {option} ({reason})[: {advice}]',
+  text: '{place} does not permit this call with the token of {option} ({reason})[: {advice}]',
 });
 
 /** Creates the error for a token without permission. The message about a restricted token already contains a remedy. */
@@ -133,19 +134,19 @@ export const spoolFull = defineError('RESOURCE_EXHAUSTED', 'SPOOL_FULL', {
 });
 
 export const outputIncomplete = defineError('FAILED_PRECONDITION', 'OUTPUT_INCOMPLETE', {
-  text: 'standard output cannot be written ({code}): what was printed is incomplete; what the command changed remains',
+  text: 'standard output cannot be written ({code}): the printed output is incomplete; the changes that the command has made remain',
 });
 
 export const credentialsMissing = defineError('UNAUTHENTICATED', 'CREDENTIALS_MISSING', {
-  text: 'no credentials for {place}: specify a key file with --credentials-file, or run gcloud auth application-default login',
+  text: 'no credentials for {place}: specify a key file with --credentials-file, or run `gcloud auth application-default login`',
 });
 
 export const sourceChanged = defineError('ABORTED', 'SOURCE_CHANGED', {
-  text: '{place} has changed since it was planned; nothing is changed in {target}: run the command again',
+  text: '{place} has changed since the plan was made; nothing is changed in {target}: run the command again',
 });
 
 export const targetChanged = defineError('ABORTED', 'TARGET_CHANGED', {
-  text: '{place} has changed since it was planned; nothing is migrated: run the command again',
+  text: '{place} has changed since the plan was made; nothing is migrated: run the command again',
 });
 
 export const planChanged = defineError('ABORTED', 'PLAN_CHANGED', {
@@ -177,7 +178,7 @@ export const zitadelHeaderLost = defineError('FAILED_PRECONDITION', 'ZITADEL_HEA
 });
 
 export const zitadelStatesUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_STATES_UNKNOWN', {
-  text: "{url} exports no states, and does not return these of organisation {orgId}: {states} ({reason}); permit the token's user to read users, exclude the organisation with --exclude-org {orgId}, or let unknown states count as active with --accept unknown-states",
+  text: "{url} exports no states of records, and its search did not return those of organisation {orgId}: {states} ({reason}); permit the token's user to read users, exclude the organisation with --exclude-org {orgId}, or let unknown states count as active with --accept unknown-states",
 });
 
 export const zitadelHistoryIncomplete = defineError('FAILED_PRECONDITION', 'ZITADEL_HISTORY_INCOMPLETE', {
@@ -185,18 +186,18 @@ export const zitadelHistoryIncomplete = defineError('FAILED_PRECONDITION', 'ZITA
 });
 
 export const zitadelMirrorOutdated = defineError('FAILED_PRECONDITION', 'ZITADEL_MIRROR_OUTDATED', {
-  text: 'the file was read at {readTime}, before {record} of organisation {orgId} was imported at {created}: to delete it could undo later changes',
-  remedy: 'export the source again; to delete it anyway, add --replace-changed {orgId}',
+  text: 'the source of the file was read at {readTime}, and {record} of organisation {orgId} was imported later, at {created}: deleting this record could undo later changes',
+  remedy: 'export the source again; to delete the record anyway, add --replace-changed {orgId}',
 });
 
 export const zitadelMirrorDeleted = defineError('FAILED_PRECONDITION', 'ZITADEL_MIRROR_DELETED', {
   text: 'records of organisation {orgId} were deleted in ZITADEL, and the file still has them: {records}[, and {omitted} more][; also records of {others}]: mirroring the file would create them again',
   remedy:
-    'delete them in the source if it still has them, and export it again; to create them again, add --replace-changed {orgId}',
+    'if the source still has these records, delete them there, and export the source again; to create them in ZITADEL again, add --replace-changed {orgId}',
 });
 
 export const zitadelMirrorDefault = defineError('FAILED_PRECONDITION', 'ZITADEL_MIRROR_DEFAULT_ORGANISATION', {
-  text: 'organisation {orgId} is the default organisation of ZITADEL: no mirror deletes there, because the project of the console is in it',
+  text: 'organisation {orgId} is the default organisation of ZITADEL: a mirroring import deletes nothing in it, because it contains the project of the console',
   remedy: 'leave it out with --exclude-org {orgId}',
 });
 

@@ -18,7 +18,7 @@ export const instanceIssues = {
     },
   },
   state_kept: {
-    text: 'exists with another state, which an import of this file keeps: {fields}',
+    text: 'exists with another state, which an import of this file does not change: {fields}',
     remedy: {
       http: 'to accept the difference, set `on_conflict` to `skip`; or change the state in the target',
       command: 'to accept the difference, use --on-conflict skip; or change the state in the target',
@@ -44,7 +44,7 @@ export const instanceIssues = {
   id_in_deletion: {
     text: 'the deletion of the user with this id was interrupted',
     remedy:
-      'finish the deletion by sending the mirroring import or deleting the user again, then send this import again',
+      'send the mirroring import again, or delete the user again, to finish the deletion; then repeat this import',
   },
   record_repeated: { text: 'is in the file twice', remedy: 'the import uses the first record; remove the second' },
   id_repeated: {
@@ -83,9 +83,9 @@ export const instanceIssues = {
   domain_policy_exists: {
     text: 'the organisation has another domain policy[: {fields}]',
     remedy: {
-      http: 'set `on_conflict` to overwrite to replace it, unless that changes the scope of user names',
+      http: 'to replace the policy, set `on_conflict` to `overwrite`; a policy that would change the scope of user names is not replaced',
       command:
-        '--on-conflict overwrite replaces it, unless that changes the scope of user names, or the target is ZITADEL',
+        'to replace the policy, use --on-conflict overwrite; a policy that would change the scope of user names, or that is in ZITADEL, is not replaced',
     },
   },
   reference_missing: {
@@ -115,42 +115,42 @@ export const instanceIssues = {
   },
   changed_meanwhile: {
     text: 'after this import began, another call changed or removed the record: for example, it locked the user, or removed a factor or a member',
-    remedy: 'check the record, then send the import again to overwrite or create it',
+    remedy: 'check the record, then repeat the import: it creates or overwrites the record',
   },
   deletion_referenced: {
-    text: 'the file lacks the record, which is not deleted because {referrer} of organisation {organisation} refers to it',
+    text: 'the file lacks the record, but the import does not delete it, because {referrer} of organisation {organisation} refers to it',
     remedy: 'remove that record first, then send the import again',
   },
   deletion_of_caller: {
-    text: 'the file lacks the user, who is not deleted because the import uses a token of this user',
+    text: 'the file lacks the user, but the import does not delete the user whose token it uses',
     remedy: 'import with the token of a user of another organisation',
   },
   deletion_of_owner: {
-    text: 'the file lacks the user, who is not deleted because it is the last active IAM_OWNER',
+    text: 'the file lacks the user, but the import does not delete the last active IAM_OWNER',
     remedy: 'make another user IAM_OWNER, then send the import again',
   },
   deletion_of_changed: {
-    text: 'the file lacks the record, which is not deleted because, after this import began, another call changed it, or gave the user a role or a token',
+    text: 'the file lacks the record, but the import does not delete it, because another call changed it, or gave the user a role or a token, after this import began',
     remedy: 'check the record, then change the source, or send the import again to delete it',
   },
   deletion_of_scope: {
-    text: 'the file lacks the domain policy, which is not deleted, because the scope of user names depends on it',
+    text: 'the file has no domain policy; the import keeps the policy of the target, because the scope of user names depends on it',
     remedy: 'delete the organisation, then import it',
   },
   member_deleted: {
-    text: 'the user was a member of an organisation of this id that was deleted, and ZITADEL does not accept this member again',
+    text: 'the user was a member of a deleted organisation with this id, and ZITADEL does not accept this member again',
     remedy: 'if the error is about the organisation, import with the token of another user, who becomes its owner',
   },
   member_roles_invalid: {
-    text: 'the member has no role that is valid there[: {roles}]',
+    text: 'the member has no role that is valid for this kind of membership[: {roles}]',
     remedy: 'give the member a role of ZITADEL for this kind of membership',
   },
   domain_unverified: {
     text: 'a primary domain must be verified',
     remedy: {
-      http: 'verify the domain and import it with `on_conflict` overwrite, because it was imported without `isPrimary`; or remove `isPrimary`',
+      http: 'verify the domain, then import it again with `on_conflict: "overwrite"`, because this import stores it without `isPrimary`; or remove `isPrimary`',
       command:
-        'verify the domain and import it with --on-conflict overwrite, because it was imported without `isPrimary`; or remove `isPrimary`',
+        'verify the domain, then import it again with --on-conflict overwrite, because this import stores it without `isPrimary`; or remove `isPrimary`',
     },
   },
   trigger_invalid: {
@@ -158,7 +158,7 @@ export const instanceIssues = {
     remedy: 'correct `flowType` and `triggerType`[: {field} must be one of {allowed}]',
   },
   trigger_unchanged: {
-    text: 'contains no actions, or only those that the trigger has already',
+    text: 'contains no actions, or only actions that the trigger already has',
     remedy: 'add `actionIds`, or leave the record out',
   },
   language_unknown: { text: 'the language is unknown[: {language}]', remedy: 'correct `language`' },
@@ -175,7 +175,7 @@ export const instanceIssues = {
   key_expired: { text: 'the key has expired', remedy: 'leave the key out, and create a new key' },
   key_invalid: {
     text: '`publicKey` is not a public key in PEM[: {problem}]',
-    remedy: 'set it to the base64 of a text in PEM, with its line BEGIN PUBLIC KEY',
+    remedy: 'encode the PEM text, with its line BEGIN PUBLIC KEY, in base64',
   },
   key_unused: {
     text: 'the application does not authenticate with keys',
@@ -210,7 +210,7 @@ export const zitadelIssues = {
     remedy: 'add it to SystemDefaults.PasswordHasher.Verifiers there, or migrate with --accept refused-hashes',
   },
   logout_host_refused: {
-    text: 'ZITADEL refuses the host in `backChannelLogoutUri`, which is unknown there or private',
+    text: 'ZITADEL refuses the host in `backChannelLogoutUri`, because the host is private or unknown to ZITADEL',
     remedy: 'change HTTPClient.DenyList there, or import the application without this field',
   },
   email_refused: {
@@ -231,11 +231,11 @@ export const zitadelIssues = {
     remedy: USE_ANOTHER_ID,
   },
   organisation_left: {
-    text: "organisation {organisation} was deleted in the target, and the token's user was its member, and cannot become a member again",
+    text: "organisation {organisation} was deleted in the target; ZITADEL does not accept the token's user, a former member, as a member again",
     remedy: 'import with the token of another user, who becomes its owner',
   },
   id_deleted_elsewhere: {
-    text: '{owner} had {holder} with this id, and this release of ZITADEL would write the record there',
+    text: '{owner} had {holder} with this id, and this release of ZITADEL would write the record into that organisation',
     remedy: USE_ANOTHER_ID,
   },
   id_deleted: {
@@ -243,11 +243,11 @@ export const zitadelIssues = {
     remedy: USE_ANOTHER_ID,
   },
   id_used: {
-    text: '{holder} with this id was deleted in {owner}, and ZITADEL never takes its id again',
+    text: '{holder} with this id was deleted in {owner}, and ZITADEL never accepts its id again',
     remedy: 'create the record again in the source, with a new id',
   },
   written_elsewhere: {
-    text: 'organisation {organisation} has taken the id during the import, and ZITADEL may have written the record there',
+    text: 'organisation {organisation} got a record with this id during the import, so ZITADEL may have written this record into that organisation',
     remedy: 'compare the events of the id before you delete anything',
   },
   record_hidden: {
@@ -260,38 +260,38 @@ export const zitadelIssues = {
   },
   creation_not_exported: {
     text: "was created, but the target's export does not contain it",
-    remedy: 'compare both sides',
+    remedy: 'compare the source and the target',
   },
   creation_differs: {
     text: "was created, but the target's export has other content: {fields}",
-    remedy: 'compare both sides',
+    remedy: 'compare the source and the target',
   },
   seed_of_foreign_person: {
-    text: "the target lacks the TOTP seed, which is not sent because no import by the token's user created the person",
+    text: "the target lacks the TOTP seed; the import does not send the seed, because no import by the token's user created the person",
     remedy: REGISTER_ANEW,
   },
   seed_of_changed_person: {
-    text: 'the target lacks the TOTP seed, which is not sent because of the event {event} by {user} at {time}',
+    text: 'the target lacks the TOTP seed; the import does not send the seed, because of the event {event} by {user} at {time}',
     remedy: REGISTER_ANEW,
   },
   seed_of_different_person: {
-    text: 'the target lacks the TOTP seed, which is not sent because the person has other content',
+    text: 'the target lacks the TOTP seed; the import does not send the seed, because the person has other content',
     remedy: REGISTER_ANEW,
   },
   open_foreign: {
-    text: "still open in the target, {state} in the source; not closed, because no import by the token's user created it",
+    text: "still open in the target, but {state} in the source; the import does not close the record, because no import by the token's user created it",
     remedy: CLOSE_IT,
   },
   open_after_event: {
-    text: 'still open in the target, {state} in the source; not closed, because of the event {event} by {user} at {time}',
+    text: 'still open in the target, but {state} in the source; the import does not close the record, because of the event {event} by {user} at {time}',
     remedy: CLOSE_IT,
   },
   open_refused: {
-    text: 'still open in the target, {state} in the source; closing it failed: {error}',
+    text: 'still open in the target, but {state} in the source; closing the record failed: {error}',
     remedy: CLOSE_IT,
   },
   open_unconfirmed: {
-    text: 'still open in the target, {state} in the source; no event shows that it is closed',
+    text: 'still open in the target, but {state} in the source; no event shows that the record is closed',
     remedy: CLOSE_IT,
   },
   deletion_refused: {
@@ -299,7 +299,7 @@ export const zitadelIssues = {
     remedy: 'delete it in its console',
   },
   open_in_search: {
-    text: "open in the target's search, {state} in the source, although events show that it is closed",
+    text: "the target's search returns the record as open, although events show that it is closed ({state} in the source)",
     remedy: 'reopen it in the target, and close it again',
   },
 } as const satisfies Record<string, IssueRow>;

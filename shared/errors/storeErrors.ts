@@ -23,14 +23,14 @@ export const storeContention = defineError('ABORTED', 'STORE_CONTENTION', {
 
 export const instanceBusy = defineError('UNAVAILABLE', 'INSTANCE_BUSY', {
   retryAfterSeconds: 30,
-  text: '{operation}, which {caller} began at {since}, excludes this call',
+  text: '{operation}, which {caller} began at {since}, must end before this call can begin',
   remedy: RETRY_LATER,
 });
 
 export const instanceLockLost = defineError('UNAVAILABLE', 'INSTANCE_LOCK_LOST', {
   retryAfterSeconds: 30,
   text: 'this process was suspended for 30 seconds, and another call has acquired the lock of the instance',
-  remedy: { http: 'retry the request, which continues', command: REPEAT_COMMAND },
+  remedy: { http: 'retry the request, which continues the operation', command: REPEAT_COMMAND },
 });
 
 export const lockFileDamaged = defineError('UNAVAILABLE', 'LOCK_FILE_DAMAGED', {
@@ -65,7 +65,7 @@ export const masterKeyMissing = defineError('UNAVAILABLE', 'MASTER_KEY_MISSING',
 });
 
 export const masterKeyUnknown = defineError('UNAVAILABLE', 'MASTER_KEY_UNKNOWN', {
-  text: "the database's secrets are encrypted with the master key {id}, which is not among the specified keys: specify the key of this database; identity rekey keeps the earlier key of a data directory in its file master.key.{id}",
+  text: "the database's secrets are encrypted with the master key {id}, which is not among the specified keys: specify the key of this database; `identity rekey` keeps the earlier key of a data directory in its file master.key.{id}",
 });
 
 export const masterKeysChanging = defineError('ABORTED', 'MASTER_KEYS_CHANGING', {

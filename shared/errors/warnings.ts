@@ -9,14 +9,14 @@ export const warnings = {
   manifest_missing: { text: 'the file has no manifest', remedy: 'its completeness cannot be verified' },
   states_unknown: {
     text: 'unknown states: the file lacks states of records (organisations: {organisations}, people: {people}, service users: {serviceUsers}); each is imported as active or initial, even if it is deactivated or locked at the source',
-    remedy: 'deactivate it in the target',
+    remedy: 'deactivate or lock such records in the target',
   },
   people_initial: {
     text: 'people who become initial: {people}; the file has no state for them, and their e-mail addresses are unverified',
-    remedy: 'set `isEmailVerified` where the source has verified the address, or `state`',
+    remedy: 'add `state` to these people, or set `isEmailVerified` if the source has verified the address',
   },
   login_names_differ: {
-    text: 'organisations without a domain policy: {organisations}; the default of the exporting instance is `userLoginMustBeDomain`, and this instance lacks it: if several organisations have a user of the same name, only one of these users is imported',
+    text: 'organisations without a domain policy: {organisations}; the default of the exporting instance is `userLoginMustBeDomain`, which is not the default of this instance: if several organisations have a user of the same name, only one of these users is imported',
     remedy:
       'add a domain policy to these organisations, or import into an instance that `identity init --user-login-must-be-domain` created',
   },
@@ -28,15 +28,15 @@ export const warnings = {
     },
   },
   organisation_missing: {
-    text: 'was selected, but the file does not contain it, or the call excludes it',
+    text: 'was selected, but the file does not contain this organisation, or the call also excludes it',
     remedy: { http: 'correct `org_ids` or `excluded_org_ids`', command: 'correct --org or --exclude-org' },
   },
   privilege_added: { text: 'grants the user {user} {roles} in {target}, which existed before' },
   domain_added: { text: 'adds the verified domain {domain} to {target}, which existed before' },
   state_changed: { text: 'state changed: {before} to {after}' },
   value_unknown: { text: 'unknown value {value} of {field}: imported without it' },
-  value_dropped: { text: 'imported without {value} of {field}, which is not valid there' },
-  value_repeated: { text: 'imported without the repetition of {value} in {field}' },
+  value_dropped: { text: 'imported without {value}, which is not valid in {field}' },
+  value_repeated: { text: '{field} contains {value} more than once: imported once' },
   element_invalid: {
     text: 'imported without {field}, which is not valid: {problem}',
     remedy: {
@@ -48,13 +48,13 @@ export const warnings = {
   action_dropped: { text: 'imported without {action} of {field}: the organisation lacks the action' },
   field_filled: { text: '{field} is absent: imported with {value}' },
   field_unset: {
-    text: "{field} {value} is unknown, and the organisation's own project needs none: imported without it",
+    text: 'the project grant {value} in {field} is unknown: imported without it, because the organisation owns the project',
   },
   grant_to_itself: {
     text: 'grants a project to its own organisation: neither this grant nor its members are imported; user grants that refer to it are imported without the reference',
   },
   nothing_deleted: {
-    text: 'nothing was deleted, because of the errors: the file lacks {records} records of its organisations',
+    text: 'nothing was deleted, because records have errors: the target has {records} records that the file lacks',
     remedy: 'correct the errors, then send the import again',
   },
   primary_exists: { text: '{domain} is already the primary domain: imported without isPrimary' },
@@ -65,35 +65,37 @@ export const warnings = {
     remedy: 'set a new password, or enable the verifier',
   },
   hash_unsupported: {
-    text: 'no ZITADEL verifies this format of password hashes, the user cannot log in with this password',
+    text: 'no ZITADEL verifies this format of password hashes, so the user cannot log in with this password',
     remedy: 'set a new password; known formats are {formats}',
   },
   seed_unusable: { text: 'the TOTP seed is not base32: no authenticator app can generate its codes' },
   value_converted: { text: '{field} is imported as {stored} instead of {value}', remedy: 'check it' },
   phone_unclear: {
-    text: 'the phone number {phone} is kept as it is, because it is not one number in digits',
-    remedy: 'correct it, or ZITADEL stores other digits, or rejects the person',
+    text: 'the phone number {phone} is imported unchanged, because it is not a single number in digits',
+    remedy: 'correct it; otherwise ZITADEL stores other digits, or rejects the person',
   },
   phone_corrected: { text: 'the phone number {given} is imported as {phone}', remedy: 'check it' },
   provider_missing: { text: 'users cannot log in with an identity provider until the target has it: {provider}' },
-  linked_provider_missing: { text: 'the link works once the target has its identity provider: {provider}' },
+  linked_provider_missing: {
+    text: 'the person cannot log in with this link until the target has its identity provider: {provider}',
+  },
   providers_not_exported: {
-    text: "no export contains identity providers of the instance, or an organisation's own except generic OIDC and JWT; users cannot log in with them until the target has them: {providers}",
+    text: "exports do not contain identity providers of the instance; of an organisation's own, they contain only generic OIDC and JWT; users cannot log in with them until the target has them: {providers}",
   },
   // Only the command creates the following warnings.
   file_kept: {
     text: 'the file of the {operation} remains in the bucket of {instance} for up to two days: it could not be deleted ({problem})',
   },
   requests_repeated: {
-    text: 'the import took several requests: records that an interrupted one created or overwrote count as unchanged',
+    text: 'the import took several requests: records that an interrupted request created or overwrote count as unchanged',
   },
   // Warnings about a file that is inspected without a target.
   reference_required: {
-    text: 'refers to {target} that the file lacks or does not import[: {field} has {id}]',
-    remedy: 'import the file only into a target that has it, or correct the file',
+    text: 'refers to {target} that the file does not contain, or that the import omits[: {field} has {id}]',
+    remedy: 'import the file only into a target that has this record, or correct the file',
   },
   part_required: {
-    text: '{field} has {value}, which the file lacks: imported without it, unless the target has it',
+    text: '{field} has {value}, which the file lacks: imported without this value, unless the target has it',
     remedy: 'add it to the file, or remove it from the record',
   },
   organisation_required: {
@@ -108,7 +110,7 @@ export const warnings = {
     text: 'OTP e-mail factors of organisation {organisation} are unknown, and do not move: {problem}',
   },
   fields_unknown: {
-    text: 'fields of organisation {organisation} that this version does not know do not move: {fields}',
+    text: 'this version does not know these fields of organisation {organisation}, so they do not move: {fields}',
   },
   memberships_left: {
     text: 'in organisation {organisation}, memberships of users whose own organisation does not move are omitted: {memberships}',
@@ -123,17 +125,17 @@ export const warnings = {
   release_unknown: {
     text: '{call} without a token returns {status} instead of 400 or 401, so the release of ZITADEL is unknown, and this command assumes that it may be any release',
   },
-  seeds_sent: { text: 'overwritten: {people} whose TOTP seed was not there, and {outcome}' },
-  records_closed: { text: 'overwritten: of the records that an import has left open there, {records} {outcome}' },
+  seeds_sent: { text: '{people} existed in the target without a TOTP seed: the seed of the source {outcome}' },
+  records_closed: { text: 'an earlier import left {records} open in the target: {outcome}' },
   record_recreated: {
     text: 'the record was deleted in the target, and the import creates it again',
     remedy: 'delete it in the source too, or again in the target',
   },
   secrets_not_compared: {
-    text: 'password hashes and TOTP seeds of {people} who existed are not compared',
-    remedy: 'identity compare --with passwords,otp compares them',
+    text: 'password hashes and TOTP seeds of {people} who existed before the import are not compared',
+    remedy: 'run `identity compare --with passwords,otp` to compare them',
   },
-  access_given: { text: '{now} in the target, {source} in the source', remedy: '{remedy} it there' },
+  access_given: { text: '{now} in the target, {source} in the source', remedy: '{remedy} it in the target' },
 } as const satisfies Record<string, IssueRow>;
 
 export type WarningReason = keyof typeof warnings;

@@ -48,11 +48,13 @@ export const manifestSchema = z.object({
   defaultOrgId: z
     .string()
     .exactOptional()
-    .describe('The exporting instance’s default organisation, in the file or not.'),
+    .describe('The exporting instance’s default organisation, even if the file does not contain it.'),
   userLoginMustBeDomain: z
     .boolean()
     .exactOptional()
-    .describe('Whether login names contain the domain of an organisation that has no domain policy; absent if not.'),
+    .describe(
+      'True if, for organisations without their own domain policy, login names contain the domain of the organisation; otherwise absent.',
+    ),
   exportedBy: z
     .object({ userId: z.string(), orgId: z.string() })
     .exactOptional()
@@ -62,7 +64,7 @@ export const manifestSchema = z.object({
     // Ignore an invalid value, which another tool must have written.
     .catch(undefined)
     .describe(
-      'The selected secrets. If a record lacks a selected secret, it does not exist in the source. Without this field, that is unknown.',
+      'The selected secrets. If a record lacks a selected secret, the source has no such secret. If this field is absent, it is unknown whether the source has the secret.',
     ),
   sections: z
     .array(z.string())
@@ -70,18 +72,20 @@ export const manifestSchema = z.object({
     // Ignore an invalid value, which another tool must have written.
     .catch(undefined)
     .describe(
-      'The sections that were read completely: an organisation of the file has no other records of them. Without this field, that is unknown.',
+      'The sections that the export read completely: the source has no other records of these sections in the organisations of the file. If this field is absent, the source may have other records.',
     ),
   usersLeftOut: z
     .array(z.string())
     .exactOptional()
-    .describe('Users whose grants and memberships the file omits, even in the sections that were read completely.'),
+    .describe(
+      'Users whose grants and memberships the file omits, even in the sections that the export read completely.',
+    ),
 });
 
 export type Manifest = z.infer<typeof manifestSchema>;
 
 const ignoredField = z.strictObject({
-  field: z.string().describe('The field’s name; a long one is cut.'),
+  field: z.string().describe('The field’s name, shortened if it is long.'),
   nearest: z.string().exactOptional().describe('The known field with the most similar name.'),
 });
 
@@ -105,11 +109,13 @@ export const exportedManifest = manifestSchema.extend({
   secrets: carriedSecrets.describe('The secrets that the request selected: the file contains no others.'),
   sections: z
     .array(z.string())
-    .describe('The sections that were read completely: an organisation of the file has no other records of them.'),
+    .describe(
+      'The sections that the export read completely: the source has no other records of these sections in the organisations of the file.',
+    ),
   ignored: z
     .array(ignoredField)
     .describe('The first fields of the request that the service does not know, and therefore ignored.'),
-  leftToDo: z.array(leftToDoEntry).describe('What to do by hand after an import of the file.'),
+  leftToDo: z.array(leftToDoEntry).describe('The manual steps after an import of the file.'),
   leftToDoOmitted: z.int().positive().optional().describe('The number of further entries of `leftToDo`.'),
 });
 
@@ -241,7 +247,7 @@ export const exportFile = z
             .string()
             .optional()
             .describe(
-              'With `orgs_only`: the id of the instance whose export an import created the organisation from, if known.',
+              'With `orgs_only`, for an imported organisation: the id of the instance that exported it, if known.',
             ),
         })
         .meta({ id: 'Organisation', description: `An organisation with its records, ${recordForm}.` }),
@@ -263,7 +269,7 @@ export const importedFile = z
           .meta({ id: 'GivenOrganisation', description: `An organisation with its records, ${recordForm}.` }),
       )
       .nullish(),
-    manifest: manifestSchema.nullish().describe('The manifest that the import verifies the file against.'),
+    manifest: manifestSchema.nullish().describe('The manifest, against which an import verifies the file.'),
   })
   .meta({
     id: 'GivenFile',

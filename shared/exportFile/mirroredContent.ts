@@ -35,7 +35,7 @@ export function requireMirrorable({ manifest }: Inspection): void {
   if (sections !== undefined && !Number.isNaN(Date.parse(readTime))) return;
   const description =
     manifest === undefined
-      ? 'the file has no manifest, so nothing proves that it is complete: mirror a file that identity export wrote, not one of ZITADEL itself'
+      ? 'the file has no manifest, so nothing proves that it is complete: mirror a file that `identity export` has written, not an export that ZITADEL has written'
       : 'the manifest of the file lacks `sections` or a valid `readTime`, so the missing records are unknown: export the source with this version';
   throw invalidRequest([{ field: 'mirror', description }]);
 }

@@ -36,7 +36,7 @@ const rows: readonly Row[] = [
     kinds: [{ what: 'only zero bytes', pattern: /^\0+$/ }],
   },
   {
-    remedy: 'fetch the content first, with git lfs pull',
+    remedy: 'fetch the content first with `git lfs pull`',
     kinds: [{ what: 'a pointer of Git LFS', pattern: /^version https:\/\/git-lfs\./ }],
   },
   {
@@ -58,7 +58,7 @@ const rows: readonly Row[] = [
         what: 'a document, image, database or program',
         pattern: /^(?:%PDF|PK.*word\/|\u0089PNG|\u00ff\u00d8\u00ff|GIF8|SQLite format 3|\u007fELF|MZ\u0090|#!)/s,
       },
-      { what: 'a file with conflicts of Git', pattern: /^<{7} / },
+      { what: 'a file with unresolved Git conflicts', pattern: /^<{7} / },
       {
         what: (text) => `the JSON value ${shortenedText(text.trimEnd())}`,
         pattern: /^(?:null|true|false|-?\d[\d.eE+-]*|"[^"\\]*")\s*$/,
@@ -71,7 +71,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    remedy: 'decode it first, for example with base64 -d, xxd -r -p, or jq -r . for a JSON text',
+    remedy: 'decode it first, for example with `base64 -d` or `xxd -r -p`, or with `jq -r .` for a JSON text',
     kinds: [
       { what: 'a data URL', pattern: /^data:[\w/+.-]*[;,]/i },
       { what: 'percent-encoded', pattern: /^(?:\w+=)?%7B/i },
@@ -109,7 +109,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    remedy: 'convert it to JSON, to an object {"orgs":[…]}, for example with yq -o=json',
+    remedy: 'convert it to JSON, to an object {"orgs":[…]}, for example with `yq -o=json`',
     kinds: [
       {
         what: 'YAML, or JSON without its braces',
@@ -122,7 +122,7 @@ const rows: readonly Row[] = [
     kinds: [{ what: 'an import request', pattern: /^\{\s*"(?:timeout|data_?orgs)/i }],
   },
   {
-    remedy: 'keep only the object {"orgs":[…]} in it, for example with jq -c \'.. | objects | select(has("orgs"))\'',
+    remedy: 'keep only the object {"orgs":[…]} in it, for example with `jq -c \'.. | objects | select(has("orgs"))\'`',
     kinds: [
       {
         what: (text) =>
@@ -133,7 +133,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    remedy: 'export the organisations from the running instance, with identity export',
+    remedy: 'export the organisations from the running instance with `identity export`',
     kinds: [
       { what: 'a dump of a database', pattern: /^(?:PGDMP|--\s|(?:CREATE|INSERT|COPY|SET) )/ },
       {
@@ -144,12 +144,12 @@ const rows: readonly Row[] = [
   },
   {
     remedy:
-      'convert it first, to an object whose field orgs lists organisations with their records, as docs/other-products.md shows for Keycloak, Auth0 and CSV',
+      'convert it first, to an object whose field `orgs` lists organisations with their records, as docs/other-products.md shows for Keycloak, Auth0 and CSV',
     kinds: [
       { what: 'XML', pattern: /^<[?!a-z]/i, unless: HTML },
       { what: 'a spreadsheet', pattern: /^PK.*xl\//s },
       { what: 'a spreadsheet', pattern: { test: isTable }, unless: HTML },
-      { what: 'a list of JSON objects, one a line', pattern: /^\{.*\}\r?\n\s*\{/, unless: /^\{"orgId":/ },
+      { what: 'a list of JSON objects, one per line', pattern: /^\{.*\}\r?\n\s*\{/, unless: /^\{"orgId":/ },
       {
         what: 'an export of another product',
         pattern: /"(?:realm|users|user_id|localId|schemas|result|email|user_?name)"/i,
@@ -169,9 +169,9 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    remedy: 'write the organisations as {"orgs":[…]}, for example with jq -s \'{orgs: flatten}\'',
+    remedy: 'write the organisations as {"orgs":[…]}, for example with `jq -s \'{orgs: flatten}\'`',
     kinds: [
-      { what: 'a list of organisations, one a line', pattern: /^\{"orgId":.*\}\r?\n\s*\{/ },
+      { what: 'a list of organisations, one per line', pattern: /^\{"orgId":.*\}\r?\n\s*\{/ },
       { what: 'a list', pattern: /^\[/ },
     ],
   },
@@ -216,7 +216,7 @@ export function wrongFile(start: Buffer): JsonError | undefined {
 function savedError(text: string): JsonError | undefined {
   const response = parseIfJson(text);
   if (!isJsonObject(response) || typeof response.message !== 'string') return undefined;
-  const remedy = `${REPEAT}; identity export reads ZITADEL organisation by organisation, where one response would be too large`;
+  const remedy = `${REPEAT}; if one response would be too large, \`identity export\` reads ZITADEL one organisation at a time`;
   return errorOf(`a saved error response ("${shortenedText(response.message)}")`, remedy);
 }
 

@@ -91,7 +91,7 @@ export function describeInvalidUtf8(bytes: Buffer): string {
   return at < bytes.length ? invalidByte(bytes, at) : `invalid UTF-8: ${CONVERT}`;
 }
 
-const CONVERT = 'convert the file, for example with iconv -f ENCODING -t UTF-8';
+const CONVERT = 'convert the file, for example with `iconv -f ENCODING -t UTF-8`';
 
 function invalidByte(bytes: Buffer, at: number): string {
   const byte = bytes[at] ?? 0;
@@ -101,5 +101,5 @@ function invalidByte(bytes: Buffer, at: number): string {
   if (!standsAlone) return `invalid UTF-8 (byte ${hex}): ${CONVERT}`;
   const character = new TextDecoder('windows-1252').decode(bytes.subarray(at, at + 1));
   const shown = /[\p{L}\p{P}\p{S}]/u.test(character) ? JSON.stringify(character) : codePoint(character.charCodeAt(0));
-  return `invalid UTF-8 (byte ${hex}, which is ${shown} in Windows-1252): convert the file, for example with iconv -f WINDOWS-1252 -t UTF-8`;
+  return `invalid UTF-8 (byte ${hex}, which is ${shown} in Windows-1252): convert the file, for example with \`iconv -f WINDOWS-1252 -t UTF-8\``;
 }

@@ -17,7 +17,7 @@ type ImportFact = Pick<Fact, 'since' | 'until' | 'ifKnown'> & {
 };
 
 const refusedIds = (others: string) => () =>
-  `not imported, and listed as errors: ids that another organisation has, ids of deleted actions and applications, and ${others}`;
+  `it does not import records with these ids, which the result lists as errors: ids that another organisation has, ids of deleted actions and applications, and ${others}`;
 
 const openForAWhile =
   (users: string) =>
@@ -29,7 +29,7 @@ export const importFacts: readonly ImportFact[] = [
   {
     ...writingToFirstOwner,
     plan: refusedIds(
-      'ids of organisations that were deleted, and of users, projects and actions that were deleted in another organisation, to which this release would write them',
+      'ids of organisations that were deleted, and of users, projects and actions that were deleted in another organisation, into which this release would write the records',
     ),
   },
   {
@@ -41,7 +41,7 @@ export const importFacts: readonly ImportFact[] = [
   },
   { plan: () => 'it never overwrites records: existing records stay unchanged' },
   { plan: ({ caseless }) => `it ignores case in the names or keys of these kinds of records: ${caseless}` },
-  { plan: () => 'imported records appear in it up to 2 s later' },
+  { plan: () => 'imported records can take up to 2 s to appear in it' },
   { ...releasesWithoutStates, plan: openForAWhile('closed users') },
-  { ...releasesWithStates, ifKnown: true, plan: openForAWhile('users in a closed state that it does not import') },
+  { ...releasesWithStates, ifKnown: true, plan: openForAWhile('users whose closed state it does not import') },
 ];

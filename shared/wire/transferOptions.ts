@@ -31,7 +31,10 @@ export const transferOptions = {
     export: 'Organisations to skip.',
     import: 'Organisations of the file to leave out.',
     command: {
-      'exclude-org': { ...organisations, meaning: 'leave it out, if it exists; repeatable' },
+      'exclude-org': {
+        ...organisations,
+        meaning: 'an organisation to leave out; repeatable',
+      },
     },
   },
   withPasswords: { schema: flag, export: 'Whether to export password hashes and client secrets.' },
@@ -44,7 +47,7 @@ export const transferOptions = {
   dryRun: {
     schema: flag,
     import: 'Whether to report the import’s outcome without writing.',
-    command: { 'dry-run': { meaning: 'report what would be done, and write nothing', group: 'Run and output' } },
+    command: { 'dry-run': { meaning: 'report what the import would do; write nothing', group: 'Run and output' } },
   },
   onConflict: {
     schema: (schemas: Zod) => schemas.enum(onConflicts).default('report'),
@@ -65,7 +68,7 @@ export const transferOptions = {
     import:
       'Whether to delete the records of these organisations that the file lacks. Needs `on_conflict` overwrite, and a file with its manifest. Nothing is deleted if a record of the file fails.',
     command: {
-      mirror: { meaning: 'delete what the source lacks', group: SELECTION },
+      mirror: { meaning: 'also delete records that the source lacks', group: SELECTION },
     },
   },
   maxDeleted: {
@@ -78,18 +81,18 @@ export const transferOptions = {
         isRequired: false,
         isRepeatable: false,
         group: SELECTION,
-        meaning: 'maximum of --mirror; required with --yes',
+        meaning: 'maximum of deletions; required with --yes',
       },
     },
   },
   replaceChanged: {
     schema: list,
     import:
-      'With `mirror`, organisations to mirror even if the file is older than their last import or of another instance, or if they were changed here since.',
+      'With `mirror`, organisations to mirror even if the file is older than their last import or of another instance, or if they were changed in this instance since.',
     command: {
       'replace-changed': {
         ...organisations,
-        meaning: 'organisations to mirror despite changes there',
+        meaning: 'organisation to mirror despite target changes',
       },
     },
   },

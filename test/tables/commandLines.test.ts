@@ -67,7 +67,9 @@ describe('a call', () => {
 
   it.each(callsOnInstances)('is rejected in a directory without an instance: %s', async (line) => {
     const mistyped = join(directory, 'mistyped');
-    const lines = [`identity: no instance in ${mistyped}: check the path, or create an instance with identity init`];
+    const lines = [
+      `identity: no instance in ${mistyped}: check the path, or create an instance with \`identity init\``,
+    ];
     expect(await runIn([...wordsOf(line), '--data', mistyped])).toEqual({ code: 1, stdout: '', lines });
   });
 });

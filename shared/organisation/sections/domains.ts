@@ -58,11 +58,11 @@ export const domainSection: Section = {
           {
             reason: 'domain_verified',
             unlessValidated: true,
-            remedy: 'remove this unverified domain after the import if that is not wanted',
+            remedy: 'remove this unverified domain after the import if it must not be verified',
             applies: (domain) => contentOf(domain).isVerified !== true,
           },
         ],
-        plan: 'it verifies each domain, unless the domain is unverified and the domain policy of the organisation validates domains, and adds a domain of its own to each organisation',
+        plan: 'it verifies each domain, except unverified domains of organisations whose domain policy validates domains; it also adds a domain of its own to each organisation',
       },
       {
         does: 'imports not',
@@ -71,7 +71,7 @@ export const domainSection: Section = {
         steps: [
           {
             reason: 'validation_type_not_imported',
-            remedy: 'verify the domain there if the method matters',
+            remedy: 'verify the domain in ZITADEL again if the method matters',
             applies: (domain) => contentOf(domain).validationType !== undefined,
           },
         ],

@@ -84,8 +84,8 @@ export const memberSections: readonly Section[] = [
       records: [
         {
           does: 'imports not',
-          text: "ZITADEL exports each project's members under every organisation, and imports those under the project's own",
-          here: "exports them under the project's organisation; of other files, an import takes them there and counts the rest as not carried",
+          text: "ZITADEL exports each project's members under every organisation, and imports only those under the organisation of the project",
+          here: 'exports them under the organisation of the project; from other files, an import imports only these members, and counts the others as not carried',
           dependsOnFile: true,
           when: ({ json, orgId }, file) => (file.ownerOf(textAt(json, 'projectId', orgId)) ?? orgId) !== orgId,
         },

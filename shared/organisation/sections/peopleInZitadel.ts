@@ -51,8 +51,8 @@ function withHash(applies: (hash: string) => boolean): (person: StoredDocument) 
   return ({ passwordHash }) => passwordHash !== undefined && applies(passwordHash);
 }
 
-const INITIAL_TEXT = 'ZITADEL makes people without password hash, or with an unverified e-mail address, initial';
-const WITHOUT_HASH = 'without password hash initial, with an unverified e-mail address';
+const INITIAL_TEXT =
+  'ZITADEL imports people without a password hash, or with an unverified e-mail address, as initial users';
 
 const states: readonly FieldFact[] = [
   {
@@ -66,19 +66,21 @@ const states: readonly FieldFact[] = [
         reason: 'people_become_initial',
         scope: 'file',
         ifWithout: 'withPasswords',
-        because: `ZITADEL makes people ${WITHOUT_HASH}`,
+        because:
+          'ZITADEL imports people without a password hash as initial users, and their e-mail addresses as unverified',
         remedy: 'export with password hashes, or they must activate their users',
       },
       {
         reason: 'person_without_hash_becomes_initial',
         ifWith: 'withPasswords',
-        because: `ZITADEL makes a person ${WITHOUT_HASH}`,
+        because:
+          'ZITADEL imports a person without a password hash as an initial user, and the e-mail address as unverified',
         remedy: 'the person must activate the user',
         applies: (person) => person.passwordHash === undefined && becomesInitial(person),
       },
       {
         reason: 'unverified_person_becomes_initial',
-        because: 'ZITADEL makes a person with an unverified e-mail address initial',
+        because: 'ZITADEL imports a person with an unverified e-mail address as an initial user',
         remedy: 'its session API still accepts the password; verify the address',
         applies: (person) => person.passwordHash !== undefined && becomesInitial(person),
       },
@@ -88,13 +90,13 @@ const states: readonly FieldFact[] = [
   {
     does: 'changes',
     fields: ['state'],
-    text: 'ZITADEL activates an initial person with password hash and verified e-mail address',
+    text: 'ZITADEL imports an initial person with a password hash and a verified e-mail address as active',
     here: KEEPS_STATE,
     explains: ([other, zitadel]) => other === INITIAL && zitadel === ACTIVE,
     steps: [
       {
         reason: 'initial_person_activated',
-        remedy: 'deactivate the user if that is not wanted',
+        remedy: 'deactivate the user if the user must not be active',
         applies: (person) => person.state === INITIAL && importedState(person) === ACTIVE,
       },
     ],
@@ -113,7 +115,7 @@ export const refusedHash = {
 
 /** The text about a hash in ZITADEL that differs from the imported hash. */
 export const differingHash =
-  'with another hash in the target: the password is new, or a login there has hashed it again';
+  'with another hash in the target: the password was changed, or a login has hashed it again';
 
 /**
  * Returns the reason why ZITADEL rejects the password of a hash at logins; undefined if ZITADEL verifies the format.

@@ -71,11 +71,13 @@ const passwordless: ZitadelBehaviour = {
   records: [
     {
       does: 'changes',
-      text: 'ZITADEL exports the texts of claimed domains under the name of those of passwordless registration',
+      text: 'ZITADEL exports the texts of claimed domains in place of the texts of passwordless registration',
       here: 'exports the right texts, of all kinds',
     },
   ],
-  unexported: ['all texts: those of claimed domains are exported in their place, and must be corrected in the target'],
+  unexported: [
+    'all texts: the export contains the texts of claimed domains in their place; correct the texts in the target',
+  ],
   exportsPartly: true,
 };
 

@@ -34,7 +34,7 @@ describe('a command that is printed to be run next', () => {
     const data = join(await testDirectory(), 'north');
     const { stderr } = await identity(['serve', '--data', data], { env });
     expect(stderr).toBe(
-      `identity: no instance in ${data}: check the path, or create an instance with ${program} init\n`,
+      `identity: no instance in ${data}: check the path, or create an instance with \`${program} init\`\n`,
     );
     const { stdout } = await identity(['init', '--data', data], { env });
     expect(stdout).toContain(`\n\nNext\n  ${program} serve --data ${data}\n`);
@@ -161,7 +161,7 @@ describe('the help', () => {
     const [command, script] = identityProgram;
     const line = `set -o pipefail; "$0" "$@" ${output}; echo $?`;
     const { stdout, stderr } = await run('bash', ['-c', line, command, script, 'export', file, '--to', '-']);
-    const problem = `identity: standard output cannot be written (${code}): what was printed is incomplete; what the command changed remains`;
+    const problem = `identity: standard output cannot be written (${code}): the printed output is incomplete; the changes that the command has made remain`;
     expect({ stdout, problem: stderr.split('\n').at(-2) }).toEqual({ stdout: '1\n', problem });
     expect(stderr).not.toContain('    at ');
   });

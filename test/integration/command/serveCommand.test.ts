@@ -77,7 +77,7 @@ describe('identity serve', () => {
     const { path, remove } = await temporaryDirectory();
     await init(['--data', path]);
     const first = await serve(['--data', path]);
-    const remedy = 'stop that server first, or use it; other commands can run at the same time';
+    const remedy = 'use that server, or stop it first; commands other than `identity serve` can run at the same time';
     const stderr = `identity: process ${first.pid} already serves the instance in ${path}: ${remedy}\n`;
     expect(await identity(['serve', '--data', path, '--port', '0'])).toMatchObject({ code: 1, stdout: '', stderr });
     await call(`org list --data ${path}`, 0);
@@ -101,7 +101,7 @@ describe('identity serve', () => {
     expect(taken).toMatchObject({ code: 1, stdout: '', stderr });
     const open = await identity(['serve', '--data', path, '--port', '0', '--host', '0.0.0.0']);
     const remedy = 'put a proxy with TLS in front, such as Caddy with hosting/Caddyfile, and set TRUSTED_PROXIES=1';
-    expect(open).toMatchObject({ code: 1, stderr: `identity: other machines reach 0.0.0.0: ${remedy}\n` });
+    expect(open).toMatchObject({ code: 1, stderr: `identity: other machines can reach 0.0.0.0: ${remedy}\n` });
     const behind = { env: { TRUSTED_PROXIES: '1' } };
     const foreign = await identity(['serve', '--data', path, '--port', '0', '--host', '192.0.2.1'], behind);
     expect(foreign).toMatchObject({

@@ -77,7 +77,7 @@ describe.skipIf(terminalMissing !== undefined)('what is added between a question
     const args = [...command.split(' '), ...databaseOptions(location)];
     const refused = await identityAtTerminal(args, [[question, 'y', ...identityProgram, ...importing]]);
     expect(refused.code).toBe(1);
-    const text = `nothing is deleted, because ${added} since you were asked: repeat the command to be asked again`;
+    const text = `nothing is deleted, because ${added} after you were asked to confirm: repeat the command`;
     expect(seenLines(refused)).toContain(`identity: ${text}`);
     const confirmed = await identityAtTerminal(args, [[question, 'y']]);
     expect(confirmed.code, confirmed.stdout).toBe(0);

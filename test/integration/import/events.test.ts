@@ -201,7 +201,9 @@ describe('an import whose client accepts events', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30']);
     expect(await response.json()).toMatchObject({
       code: 14,
-      message: expect.stringMatching(/^rekey, which root began at .*Z, excludes this call: retry the request later$/),
+      message: expect.stringMatching(
+        /^rekey, which root began at .*Z, must end before this call can begin: retry the request later$/,
+      ),
     });
   });
 

@@ -46,7 +46,7 @@ describe('the end of a migration', () => {
       [south, target],
     ] as const) {
       const command = `service-user delete ${userId}`;
-      const what = `delete the service user that identity migrate prepare created on ${served.url}; run the command on the machine with that instance's database`;
+      const what = `delete the service user that \`identity migrate prepare\` created on ${served.url}; run the command on the machine with that instance's database`;
       expect(migrated.stdout).toContain(`\n  ${what}:\n  identity ${command} --data DIR\n`);
       await call([...command.split(' '), ...databaseOptions(served.location)], 0);
       const refused = await identity(['inspect', served.url, '--token-file', tokenFile]);

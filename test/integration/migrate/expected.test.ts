@@ -136,7 +136,7 @@ describe('a migration of a file', () => {
     await network.refuse();
     await network.accept();
     const { code, stderr } = await running.ended();
-    const problem = `identity: ${from} has changed since it was planned; nothing is changed in ${network.url}: run the command again\n`;
+    const problem = `identity: ${from} has changed since the plan was made; nothing is changed in ${network.url}: run the command again\n`;
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(problem) });
     const after = await identity(['export', south.database, '--to', '-', '--org', 'acme']);
     expect(after.stderr).toContain('does not have acme');

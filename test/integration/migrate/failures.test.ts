@@ -94,7 +94,7 @@ describe('a migration', () => {
     await symlink(database.replace('sqlite:', ''), link);
     for (const places of [`import --with none ${database}`, `migrate --with none --from ${database}`])
       await there(`${places} --to sqlite:${link}`, 64, ' is both the source and the target');
-    const missing = /no instance in .*: check the path, or create an instance with identity init/;
+    const missing = /no instance in .*: check the path, or create an instance with `identity init`/;
     await there('migrate --from sqlite:a --to sqlite:../a --with none', 1, missing);
     expect(await readdir(cwd)).toEqual([]);
   });
@@ -129,7 +129,7 @@ describe('a migration', () => {
     const { stdout } = await there(
       line,
       2,
-      'acme (Organisation acme): 3 records, 2 people: 3 not there\n',
+      'acme (Organisation acme): 3 records, 2 people: 3 missing in the target\n',
       `Left out\n  ${north.orgId}: the default organisation of the source`,
     );
     expect(stdout).not.toContain('Cloud Functions');
@@ -184,7 +184,8 @@ describe('a migration', () => {
       errors: [{ type: 'human_user', id: 'person-0' }],
       proof: { unexpected: 1, differences: [difference] },
     });
-    const warning = /\nWarnings\n(?: {2}.*\n)*? {2}1 record exists with other content: they stay\n/;
+    const warning =
+      /\nWarnings\n(?: {2}.*\n)*? {2}1 record exists with other content: the import leaves existing records unchanged\n/;
     const { stdout: plan } = await call(`${between} --dry-run --on-conflict skip`, 0, warning);
     expect(plan).not.toContain('\nErrors\n');
     const skipped = await call(`${between} --on-conflict skip --yes --json`, 0);
@@ -308,7 +309,7 @@ describe('a migration', () => {
     const [north, south] = [await filledPlace(), await restartablePlace(sqlite)];
     south.signal('SIGSTOP');
     const waiting = `waiting for ${south.url} to respond\n`;
-    const problem = `identity: ${south.url} did not respond to GET /openapi.json within 30 s: check that it and its database run, and are not overloaded\n`;
+    const problem = `identity: ${south.url} did not respond to GET /openapi.json within 30 s: check that the instance and its database run and are not overloaded\n`;
     await call(`${migration(north, south)} --yes`, 1, waiting, problem).finally(() => south.signal('SIGCONT'));
   });
 

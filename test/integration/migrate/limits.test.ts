@@ -81,7 +81,9 @@ describe('a migration of an organisation that is larger than a request and a res
     expect(stdout).toMatch(/person large 7\b.*exists with other content: user\.userName: /);
     const skipping = await identity([...call, '--on-conflict', 'skip'], { cwd });
     expect(skipping.stdout).not.toMatch(/person large 7\b/);
-    expect(skipping.stdout).toContain('1 record exists with other content: they stay\n');
+    expect(skipping.stdout).toContain(
+      '1 record exists with other content: the import leaves existing records unchanged\n',
+    );
   });
 
   it('ends with its plan if the target has no bucket', async () => {

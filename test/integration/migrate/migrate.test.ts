@@ -151,7 +151,7 @@ describe('the report of identity migrate', () => {
       { command: expect.stringMatching(/^identity org delete acme /) },
     ]);
     expect(stderr).toBe(
-      `identity: only the report ${report} is missing (a file of this name has appeared): the migration and its proof have ended; keep the printed result, because a second run prints another\n`,
+      `identity: the report ${report} could not be written (a file of this name has appeared): the migration and its proof are complete; keep the printed result, because a second run prints a different result\n`,
     );
     expect(await readdir(cwd)).toEqual(['report.html']);
   });
@@ -193,7 +193,7 @@ describe('a migration', () => {
     const lines = [
       '1 of 2 people with a password has the same password hash, TOTP seed and state on both sides; other second factors do not move, and are not compared; 1 of 3 people has no password in the export',
       '1 locked in the target, active in the source: name of ada',
-      'the export has no TOTP seeds and OTP e-mail factors: people who lack them must add them again',
+      'the export has no TOTP seeds and OTP e-mail factors: people who used these factors must add them again',
     ];
     const page = await readFile(join(migrating.cwd, 'report.html'), 'utf8');
     for (const text of [stderr, stdout, page]) for (const line of lines) expect(text).toContain(line);
@@ -217,7 +217,7 @@ describe('a migration', () => {
     expect(moved.stdout).toContain('\n  not compared: otp, keys (--with)\n');
     expect(page).toContain('not compared: otp, keys (--with)');
     const remedy =
-      /include them \(--with otp\), overwrite people who exist \(--on-conflict overwrite\), or people who lack them must/;
+      /include them \(--with otp\) and overwrite existing people \(--on-conflict overwrite\), or people who used these factors must/;
     for (const text of [moved.stdout, page]) expect(text).toMatch(remedy);
     const again = ['--from', north.database, '--to', south.database, '--with', 'passwords,otp', '--yes'];
     const without = await identity(['migrate', ...again], { ...(await prepareMigration(south)), env });
@@ -353,9 +353,9 @@ describe('a migration', () => {
     const { cwd, env } = await prepareMigration(north);
     const { stdout, stderr, code } = await identity(['migrate', '--from', file, ...to, ...all, '--yes'], { cwd, env });
     expect(code).toBe(3);
-    expect(stderr).toContain('emca (Organisation emca): 15 records, 14 people: 15 not there\n');
+    expect(stderr).toContain('emca (Organisation emca): 15 records, 14 people: 15 missing in the target\n');
     expect(stderr).toContain(
-      'not imported, and listed as errors: ids that another organisation has, ids of deleted actions and applications, and ids of people',
+      'it does not import records with these ids, which the result lists as errors: ids that another organisation has, ids of deleted actions and applications, and ids of people',
     );
     expect(stderr).toContain('organisation acme (Organisation acme) has a person with this id');
     expect(stdout).toContain('and 12 errors: 15 records of 1 organisation: 3 created, 12 failed\n');
@@ -377,7 +377,7 @@ describe('a migration', () => {
       const plan = await planOf(args, migrating);
       const { credentials, leftToDo, warnings } = await migrate(args, migrating);
       expect(credentials).toMatchObject({ withPassword: 3, kept: 3, others: [] });
-      expect(leftToDo.filter(({ message }) => message.includes('activates an initial person'))).toHaveLength(2);
+      expect(leftToDo.filter(({ message }) => message.includes('as active'))).toHaveLength(2);
       expect(warnings.filter(({ type }) => type !== 'manifest')).toEqual([]);
       expect(plan).toMatchObject({ credentials });
     }

@@ -43,7 +43,7 @@ describe('a call on places that fails', () => {
     await call(`pat list --user ${userId} ${database}`, 0, 'Z (expired)');
     const revoked = await newToken('revoked.pat', hour);
     await call(`pat revoke ${revoked.tokenId} ${database}`, 0);
-    await call(exporting(revoked.file), 1, '(it is revoked, or of another instance)');
+    await call(exporting(revoked.file), 1, '(it was revoked, or belongs to another instance)');
     const locked = await newToken('locked.pat', hour);
     await call(`user lock ${userId} ${database}`, 0);
     await call(exporting(locked.file), 1, '(its user is locked, deactivated or deleted)');
@@ -54,9 +54,9 @@ describe('a call on places that fails', () => {
     await call(
       exporting(await tokenFileWith('some-token')),
       1,
-      /identity: http\S+ rejects the token of --token-file \S+ \(.+\): check that its user is active, or create another token there, store it alone in a file, and specify it by --token-file\n$/,
+      /identity: http\S+ rejects the token of --token-file \S+ \(.+\): check that its user is active, or create another token there, store only the token in a file, and specify the file with --token-file\n$/,
     );
-    const permit = 'does not permit this to the token of --token-file (';
+    const permit = 'does not permit this call with the token of --token-file (';
     const weak = await newToken('weak.pat');
     await call(exporting(weak.file), 1, permit, '): use a token of a service user with the role IAM_OWNER\n');
     await call(`member add --user ${userId} --role IAM_OWNER ${database}`, 0);

@@ -153,7 +153,7 @@ describe('the progress of an import into an instance', () => {
     expect(await message(NDJSON, lines(refused))).toMatch(/^refuses \/.+: the manifest does not match$/);
     expect(await message(NDJSON, lines(unavailable))).toBe('failed: the database is unavailable: repeat the command');
     const metadata = { operation: 'rekey', caller: 'root', since: '2026-01-02T03:04:05.678Z' };
-    const text = 'rekey, which root began at 2026-01-02T03:04:05.678Z, excludes this call';
+    const text = 'rekey, which root began at 2026-01-02T03:04:05.678Z, must end before this call can begin';
     const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'INSTANCE_BUSY', domain: 'identity' };
     const error = { code: 14, message: `${text}: retry the request later`, details: [{ ...info, metadata }] };
     expect(await message(NDJSON, lines({ event: 'error', error }))).toBe(`failed: ${text}: repeat the command`);

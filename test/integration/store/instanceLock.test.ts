@@ -104,7 +104,7 @@ describeStores('the lock of an instance', (kind) => {
         reason: 'INSTANCE_BUSY',
         httpStatus: 503,
         retryAfterSeconds: 30,
-        message: `import, which holder began at ${since}, excludes this call: retry the request later`,
+        message: `import, which holder began at ${since}, must end before this call can begin: retry the request later`,
       });
       const left = take(store, mode);
       await left.waits;

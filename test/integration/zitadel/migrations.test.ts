@@ -51,7 +51,7 @@ describe('a migration that is repeated after logins at the ZITADEL', () => {
     zitadel.contents.put('acme', 'humanUsers', 'ada', { ...stored, user: { ...Object(stored?.user), ...rehashed } });
     const { result } = await migrateAndRead(0);
     expect(result.proof.differences).toContainEqual(
-      expect.objectContaining({ id: 'ada', reason: expect.stringContaining('hashes a password anew') }),
+      expect.objectContaining({ id: 'ada', reason: expect.stringContaining('a login has hashed the password again') }),
     );
     expect(result).toMatchObject({
       outcome: 'done',
@@ -207,7 +207,7 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
   it('announces nothing for a release that takes every hash', async () => {
     const { migrate } = await toZitadel('2.71');
     // Nobody has a seed, although all secrets were asked for.
-    const seeds = 'the export has no TOTP seeds: people who lack them';
+    const seeds = 'the export has no TOTP seeds: people who used these factors';
     const { stderr } = await migrate(0, [], seeds, 'person eve: ZITADEL verifies this password hash only if its');
     expect(stderr).not.toContain('2026');
   });

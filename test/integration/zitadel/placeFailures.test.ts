@@ -34,9 +34,9 @@ describe('a call on a ZITADEL that fails', () => {
     const directory = await testDirectory();
     const input = await exportFileWith(crowd(1));
     const rejected =
-      /identity: http\S+ rejects the token of --token-file \S+ \(Errors.Token.Invalid \(AUTH-7fs1e\)\): check that its user is active, or create another token there, store it alone in a file, and specify it by --token-file\n/;
+      /identity: http\S+ rejects the token of --token-file \S+ \(Errors.Token.Invalid \(AUTH-7fs1e\)\): check that its user is active, or create another token there, store only the token in a file, and specify the file with --token-file\n/;
     const forbidden = (reason: string) =>
-      `identity: ${zitadel.url} does not permit this to the token of --token-file (${reason}): use a token of a service user with the role IAM_OWNER\n`;
+      `identity: ${zitadel.url} does not permit this call with the token of --token-file (${reason}): use a token of a service user with the role IAM_OWNER\n`;
     for (const [token, exporting, importing] of [
       ['wrong', rejected, rejected],
       ['guest-token', 'membership not found (AUTHZ-cdgFk)', 'its user has no role in the instance'],
@@ -53,7 +53,7 @@ describe('a call on a ZITADEL that fails', () => {
     'refuses a token without the role for an import, and for a dry run: %j',
     async (roles, found) => {
       const { zitadel, place } = await placeWith([], { roles });
-      const problem = `identity: ${zitadel.url} does not permit this to the token of --token-file (its user ${found}): use a token of a service user with the role IAM_OWNER\n`;
+      const problem = `identity: ${zitadel.url} does not permit this call with the token of --token-file (its user ${found}): use a token of a service user with the role IAM_OWNER\n`;
       for (const more of [' --dry-run', ''])
         await call(`import ${await exportFileWith(crowd(1))} --to ${place}${more}`, 1, problem);
       const permit = /does not permit (?:ex|im)ports: use a token of a service user with the role IAM_OWNER$/m;
@@ -214,7 +214,7 @@ describe('a call on a ZITADEL that fails', () => {
       'not compared: otp, keys (--with)',
       '',
       'Differences as expected',
-      expect.stringMatching(/^ {2}person bob \(name of bob\) of acme: ZITADEL makes people without password hash/),
+      expect.stringMatching(/^ {2}person bob \(name of bob\) of acme: ZITADEL imports people without a password hash/),
       expect.stringMatching(/^ {2}domain acme_.* of acme: ZITADEL adds a domain to each organisation$/),
     ]);
     zitadel.contents.put('acme', 'humanUsers', 'ada', hashed('ada', 'countess'));

@@ -49,7 +49,8 @@ describe.each(releases)('a ZITADEL of release %s', (release) => {
     await expect(readCaller(connectTo(zitadel, 'wrong'))).rejects.toThrow(rejection);
     await expect(hasContext(connectTo(zitadel, 'wrong'), 'acme')).rejects.toThrow(rejection);
     zitadel.tokens.set('guest', 'guest-token');
-    const denial = /does not permit this to the token of --token-file \(membership not found \(AUTHZ-cdgFk\)\): /;
+    const denial =
+      /does not permit this call with the token of --token-file \(membership not found \(AUTHZ-cdgFk\)\): /;
     await expect(hasContext(connectTo(zitadel, 'guest-token'), 'acme')).rejects.toThrow(denial);
   });
 });

@@ -213,7 +213,7 @@ describe('an export of a newer release', () => {
       humanUsers: [{ user: { userName: 'ada' } }, {}],
     });
     expect(leftOut.map(({ message }) => message)).toEqual([
-      'fields of organisation 1 that this version does not know do not move: zitadel.management.v1.ImportHumanUserRequest.11',
+      'this version does not know these fields of organisation 1, so they do not move: zitadel.management.v1.ImportHumanUserRequest.11',
     ]);
   });
 });

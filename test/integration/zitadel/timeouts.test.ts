@@ -18,7 +18,7 @@ async function startResponding(respond: (attempt: number, response: ServerRespon
 }
 
 const { getMyUser } = AuthService.method;
-const advice = 'check that it and its database run, and are not overloaded';
+const advice = 'check that the instance and its database run and are not overloaded';
 
 describe('a call of a ZITADEL that does not respond in time', () => {
   it('is sent again, as after a lost connection', async () => {

@@ -55,7 +55,7 @@ describe('the remaining steps after a migration', () => {
         .countedEntriesFor({ ...content, asked })
         .find(({ message }) => message.includes('no password hashes'));
     };
-    const message = 'the export has no password hashes: people who lack them must set new passwords';
+    const message = 'the export has no password hashes: people without a password hash must set new passwords';
     expect(entryFor(false)).toMatchObject({
       reason: 'passwords_missing',
       message: expect.stringContaining('include them (`with_passwords`)'),
@@ -75,7 +75,7 @@ describe('the remaining steps after a migration', () => {
   it.each([
     ['no hash', 'humanUsers', person({ passwordHash: undefined }), /^human_user U: .*without/],
     ['an unverified address', 'humanUsers', person({}, false), /^human_user U: .*unverified.* accepts the password/],
-    ['an initial person', 'humanUsers', person({ state: 'USER_STATE_INITIAL' }), /^human_user U: .*activates/],
+    ['an initial person', 'humanUsers', person({ state: 'USER_STATE_INITIAL' }), /^human_user U: .*as active/],
     ['a suspended person', 'humanUsers', person({ state: 'USER_STATE_SUSPEND' }), /^human_user U: .*state/],
     [
       'a hash of an optional verifier',
@@ -136,7 +136,7 @@ describe('the remaining steps after a migration', () => {
         list.addRecord(sectionNamed('humanUsers'), { ...person({ state, passwordHash: undefined }), orgId });
     }
     const messages = list.entries.map(({ message }) => message);
-    expect(messages.filter((message) => message.includes('without password hash'))).toHaveLength(1);
+    expect(messages.filter((message) => message.includes('without a password hash'))).toHaveLength(1);
     expect(list.entries.flatMap(({ id }) => id ?? [])).toEqual(['O1', 'O2']);
   });
 
@@ -157,9 +157,9 @@ describe('the remaining steps after a migration', () => {
         'the export does not contain all identity providers to which this record refers: import I, J with these ids',
     });
     const otp = (entries: typeof ours) => entries.find(({ reason }) => reason === 'otp_missing')?.message;
-    expect(otp(ours)).toContain('include them (`with_otp`), overwrite people who exist (`on_conflict`)');
+    expect(otp(ours)).toContain('include them (`with_otp`) and overwrite existing people (`on_conflict`)');
     expect(otp(person(new LeftToDo(withoutOtp, 'command')))).toContain(
-      'include them (--with otp), overwrite people who exist (--on-conflict overwrite)',
+      'include them (--with otp) and overwrite existing people (--on-conflict overwrite)',
     );
     const zitadel = person(new LeftToDo(forZitadel, 'http'));
     expect(zitadel).toContainEqual(

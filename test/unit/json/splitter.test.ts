@@ -176,7 +176,7 @@ describe('invalid JSON', () => {
       for (const treat of [enterAll, keepFields])
         for (const pieces of [[document], byteByByte(document)])
           expect(errorOf(() => split(pieces, treat))).toMatchObject({
-            message: expect.stringMatching(/^invalid UTF-8 .*: convert the file, for example with iconv -f /),
+            message: expect.stringMatching(/^invalid UTF-8 .*: convert the file, for example with `iconv -f /),
             position: before.length,
           });
     }
@@ -191,7 +191,7 @@ describe('invalid JSON', () => {
     const document = Buffer.concat([Buffer.from('{"x":"'), Buffer.from(bytes), Buffer.from('"}')]);
     const encoding = described.includes('1252') ? 'WINDOWS-1252' : 'ENCODING';
     expect(errorOf(() => split([document], enterAll)).message).toBe(
-      `invalid UTF-8 (${described}): convert the file, for example with iconv -f ${encoding} -t UTF-8`,
+      `invalid UTF-8 (${described}): convert the file, for example with \`iconv -f ${encoding} -t UTF-8\``,
     );
   });
 

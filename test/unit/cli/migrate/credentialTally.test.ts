@@ -82,7 +82,7 @@ const verified = 'active in ZITADEL, with a password hash that it verifies by de
 
 describe('the people with the same credentials on both sides', () => {
   it('exclude those with another hash in a ZITADEL, which rehashes passwords at logins', () => {
-    const reason = 'with another hash in the target: the password is new, or a login there has hashed it again';
+    const reason = 'with another hash in the target: the password was changed, or a login has hashed it again';
     expect(described(ofZitadel(), pair({ first: content(), second: content({ hash: 'b' }) }))).toContain(
       ` | 1 ${reason}: ada`,
     );

@@ -66,7 +66,9 @@ describe('a changed hash of a person', () => {
     explainBesideHash({ ...changed, fields }, existed, explainState);
 
   it('is explained by a login if the person existed before, even beside other explained differences', () => {
-    expect(reasonOf([hash])).toMatch(/^ZITADEL has another hash of the password: it hashes a password anew/);
+    expect(reasonOf([hash])).toMatch(
+      /^ZITADEL has another hash of the password: a login has hashed the password again/,
+    );
     expect(reasonOf([hash, { path: 'state' }])).toMatch(/^the state is expected; ZITADEL has another hash/);
     expect(reasonOf([hash, { path: 'user.userName' }])).toBeUndefined();
     expect(reasonOf([{ path: 'state' }])).toBe('the state is expected');

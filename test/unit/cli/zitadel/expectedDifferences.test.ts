@@ -133,7 +133,7 @@ describe('a difference between a ZITADEL and another side', () => {
     ] as const;
     const state = { path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_INITIAL' };
     expect(explainZitadels(both, zitadel.imports)(changed('humanUsers', state))).toBe(
-      'ZITADEL makes people without password hash, or with an unverified e-mail address, initial',
+      'ZITADEL imports people without a password hash, or with an unverified e-mail address, as initial users',
     );
   });
 

@@ -22,7 +22,8 @@ it('a call whose deadline ends an attempt names the holder that it has waited fo
     reason: 'INSTANCE_BUSY',
     httpStatus: 503,
     retryAfterSeconds: 30,
-    message: 'rekey, which root began at 2026-01-02T03:04:05.678Z, excludes this call: retry the request later',
+    message:
+      'rekey, which root began at 2026-01-02T03:04:05.678Z, must end before this call can begin: retry the request later',
   });
 });
 
