@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import type { ReleaseRow } from '../../../shared/organisation/zitadelReleaseTable.ts';
 
 vi.hoisted(() => vi.resetModules());
@@ -9,6 +9,9 @@ vi.mock('../../../shared/organisation/zitadelReleaseTable.ts', async (importOrig
   const last: ReleaseRow | undefined = original.zitadelReleases.at(-1);
   return { zitadelReleases: [...original.zitadelReleases, { ...last, name: '1000', writesToFirstOwner: true }] };
 });
+
+// The files of a run share their modules.
+afterAll(() => void vi.resetModules());
 
 it('a behaviour that releases share only with a gap is rejected when the table is loaded', async () => {
   await expect(import('../../../shared/organisation/zitadelReleases.ts')).rejects.toThrow(
