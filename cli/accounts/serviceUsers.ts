@@ -34,8 +34,7 @@ export function createServiceUser(store: Store, name: string, orgId: string | un
 }
 
 /**
- * Prefix of the ids of service users for migrations. By this prefix, the final steps of a migration recognise users to
- * delete.
+ * Prefix of the ids of service users for migrations. By this prefix, a migration recognises users to delete afterwards.
  */
 const MIGRATION_USER = 'migration-';
 

@@ -29,11 +29,11 @@ interface Operation {
 type OnDone = (records: number) => void;
 
 /**
- * Locks the instance, and then does a command's work. Meanwhile no import and no other exclusive command writes. Prints
- * the progress and, while waiting for the lock, the operation that has the lock.
+ * Locks the instance, and then does a command's work. No import and no other exclusive command writes during the work.
+ * Prints the progress and, while waiting for the lock, the operation that has the lock.
  * @param work receives a signal that aborts when the call is interrupted or the lock is lost
- * @throws IdentityError COMMAND_INTERRUPTED for any error after the call's signal has aborted. Before the work begins,
- * its message states that nothing changed
+ * @throws IdentityError COMMAND_INTERRUPTED for any error after the call's signal has aborted. If the work has not
+ * begun, the message states that nothing changed
  */
 export async function runAlone<Result>(
   { name, phase, interruption }: Operation,

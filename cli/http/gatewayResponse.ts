@@ -31,7 +31,7 @@ export function isRedirection(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** Returns the error of an unsuccessful response that the instance itself did not write, with a remedy. */
+/** Returns the error of a response that the instance itself did not write, with a remedy. */
 export function gatewayError(place: string, response: HttpResponse, text: string): IdentityError {
   const { status, headers } = response;
   const sentence = sentenceIn(text);

@@ -152,7 +152,8 @@ const remedies: Readonly<Record<RecordConflict, string>> = {
 /** Returns the line about conflicts, unless the errors of the dry run list all conflicts. */
 function conflictLines({ before: { different }, options, refused, target }: MigrationPlan): string[] {
   const onConflict = recordConflict(options.onConflict);
-  // A dry run of an import into ZITADEL lists all conflicts, except conflicts that a mirror settles by deletions.
+  // A dry run of an import into ZITADEL lists all conflicts, except conflicts that a mirroring import resolves by
+  // deletions.
   const areListed = refused.length > 0 || target.kind === 'zitadel';
   if (different === 0 || (onConflict === 'report' && areListed)) return [];
   const exist = different === 1 ? 'exists' : 'exist';
