@@ -329,6 +329,7 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
       ...ofUser,
       type: 'user.human.externalidp.added',
       fields: { idpConfigId: 'idpId', userId: 'providedUserId' },
+      alsoRemoved: ['user.human.externalidp.cascade.removed'],
     },
     (management, json) =>
       management.removeHumanLinkedIDP(
@@ -438,11 +439,22 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
       },
     },
   },
-  orgMembers: part({ ...ofOrganisation, type: 'org.member.added', fields: { userId: 'userId' } }, (management, json) =>
-    management.removeOrgMember(fieldsOf(json, { userId: 'userId' })),
+  orgMembers: part(
+    {
+      ...ofOrganisation,
+      type: 'org.member.added',
+      fields: { userId: 'userId' },
+      alsoRemoved: ['org.member.cascade.removed'],
+    },
+    (management, json) => management.removeOrgMember(fieldsOf(json, { userId: 'userId' })),
   ),
   projectMembers: part(
-    { ...ofProject, type: 'project.member.added', fields: { userId: 'userId' } },
+    {
+      ...ofProject,
+      type: 'project.member.added',
+      fields: { userId: 'userId' },
+      alsoRemoved: ['project.member.cascade.removed'],
+    },
     (management, json) => management.removeProjectMember(fieldsOf(json, { projectId: 'projectId', userId: 'userId' })),
   ),
   projectGrantMembers: part(
@@ -451,6 +463,7 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
       type: 'project.grant.member.added',
       fields: { grantId: 'grantId', userId: 'userId' },
       isShared: true,
+      alsoRemoved: ['project.grant.member.cascade.removed'],
     },
     (management, json) =>
       management.removeProjectGrantMember(
@@ -514,8 +527,8 @@ export function eventPrefix({ type }: CreationEvent): string {
 }
 
 /**
- * Returns the types of the events that remove a record of a section. ZITADEL writes no such event if it removes the
- * record together with the parent.
+ * Returns the types of the events that remove a record of a section. ZITADEL may write no such event if it removes the
+ * record together with a parent.
  */
 export function removalEvents(section: SectionName): readonly string[] {
   const created = creationEvent(section);

@@ -102,7 +102,8 @@ function targetsOf(record: KeyedRecord, doomed: DoomedRecords) {
   });
 }
 
-function isOfList({ key }: Reference): boolean {
+/** Whether a reference is in a list: ZITADEL removes the list element if the target is deleted. */
+export function isOfList({ key }: Reference): boolean {
   return key.some((path) => path.includes('['));
 }
 

@@ -1,9 +1,12 @@
 // Finds records of a file that were deleted in ZITADEL.
 
+import { defined } from '../../../shared/defined.ts';
 import { recordNoun } from '../../../shared/errors/nouns.ts';
 import { zitadelMirrorDeleted } from '../../../shared/errors/placeErrors.ts';
-import { recordSections } from '../../../shared/organisation/allSections.ts';
+import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
+import { planReferences } from '../../../shared/organisation/recordPlan.ts';
 import type { SectionName } from '../../../shared/organisation/sections/section.ts';
+import { documentId, documentPath } from '../../../shared/store/store.ts';
 import { recordName } from '../../records/comparedRecord.ts';
 import { named } from '../../terminal/numberTexts.ts';
 import { eventIdentity, findCreations, identifyingValue } from '../import/creations.ts';
@@ -12,6 +15,7 @@ import type { ImportLedger, LedgerRecord } from '../import/ledger.ts';
 import { type CreationEvent, creationEvent, recordKinds, removalEvents } from '../recordKinds.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { readEvents, type ZitadelEvent } from '../zitadelEvents.ts';
+import { isOfList } from './referrers.ts';
 
 /** The records of a file that an import is about to create. */
 interface CreatedRecords {
@@ -24,10 +28,25 @@ interface CreatedRecords {
   readonly readTime: string;
 }
 
-/** A record, and the event of its deletion. */
+/** A record, and the event of its deletion or of the deletion of a parent. */
 interface DeletedRecord {
   readonly record: LedgerRecord;
   readonly removal: ZitadelEvent;
+}
+
+/** A record that may be deleted, with its last deletion and the last deletion of a parent. */
+interface RemovedRecord {
+  readonly record: LedgerRecord;
+  readonly own: ZitadelEvent | undefined;
+  readonly parent: ZitadelEvent | undefined;
+}
+
+/** The last events that removed records. */
+interface Removals {
+  /** The events of records of the file's organisations, by key. */
+  readonly own: ReadonlyMap<string, ZitadelEvent>;
+  /** The events of records with their own ids, by path. These records may be parents, also of other organisations. */
+  readonly parents: ReadonlyMap<string, ZitadelEvent>;
 }
 
 /** The largest number of records that an error lists. */
@@ -59,18 +78,25 @@ function deletionText({ record: { id, record }, removal }: DeletedRecord): strin
 }
 
 async function findDeleted(connection: ZitadelConnection, created: CreatedRecords): Promise<readonly DeletedRecord[]> {
-  const { ledger } = created;
+  const { ledger, orgIds } = created;
   const removals = await readRemovals(connection, created);
-  const found: DeletedRecord[] = [];
-  if (removals.size === 0) return found;
+  const found: RemovedRecord[] = [];
+  if (removals.parents.size === 0 && removals.own.size === 0) return [];
   for await (const record of ledger.records(connection.signal)) {
     if (!isToCreate(record)) continue;
-    const removal = recordKeys(record)
-      .flatMap((key) => removals.get(key) ?? [])
-      .at(0);
-    if (removal !== undefined) found.push({ record, removal });
+    const own = latest(recordKeys(record).map((key) => removals.own.get(key)));
+    const parents = orgIds.has(record.record.orgId) ? parentPaths(record) : [];
+    const parent = latest(parents.map((path) => removals.parents.get(path)));
+    if (own !== undefined || parent !== undefined) found.push({ record, own, parent });
   }
   return await withoutRecreated(connection, found);
+}
+
+function latest(events: readonly (ZitadelEvent | undefined)[]): ZitadelEvent | undefined {
+  return events
+    .filter((event) => event !== undefined)
+    .toSorted((a, b) => Number(a.createdAt - b.createdAt))
+    .at(-1);
 }
 
 /** Whether the import is about to create a record, or would create it if ZITADEL accepted the id again. */
@@ -79,39 +105,54 @@ function isToCreate({ isHeld, outcome, found, issues }: LedgerRecord): boolean {
   return !isHeld && (isUsed || (outcome === null && found === 'missing'));
 }
 
-/** Omits records that were created again after their deletion. */
+/**
+ * Omits records that were created again after their deletion. A parent's deletion also deleted the record if the record
+ * existed before, even if the parent was created again.
+ */
 async function withoutRecreated(
   connection: ZitadelConnection,
-  found: readonly DeletedRecord[],
+  found: readonly RemovedRecord[],
 ): Promise<readonly DeletedRecord[]> {
-  const recreated = new Set<number>();
-  for (const [owner, ofOwner] of Map.groupBy(found, ({ removal }) => removal.owner)) {
+  const removals = new Map<number, ZitadelEvent>();
+  for (const [owner, ofOwner] of Map.groupBy(found, ownerOfEvents)) {
     const sent = ofOwner.map(({ record: { position, record } }) => ({
       position,
       section: record.section.name,
       orgId: record.orgId,
       json: record.json,
     }));
-    const search = { callerId: undefined, after: undefined, owner, isNewest: true };
+    const search = { callerId: undefined, after: undefined, ...defined({ owner }), isNewest: true };
     const creations = await findCreations(connection, sent, search);
-    for (const { record, removal } of ofOwner) {
-      const { createdAt = 0n } = creations.get(record.position) ?? {};
-      if (createdAt > removal.createdAt) recreated.add(record.position);
+    for (const { record, own, parent } of ofOwner) {
+      const creation = creations.get(record.position);
+      const all = [own, creation === undefined ? undefined : parent];
+      const removal = latest(
+        all.filter((event) => event !== undefined && event.createdAt >= (creation?.createdAt ?? 0n)),
+      );
+      if (removal !== undefined) removals.set(record.position, removal);
     }
   }
-  return found.filter(({ record }) => !recreated.has(record.position));
+  return found.flatMap(({ record }) => {
+    const removal = removals.get(record.position);
+    return removal === undefined ? [] : [{ record, removal }];
+  });
+}
+
+/** Returns the organisation that owns a record's events; undefined if it may be any organisation. */
+function ownerOfEvents({ record: { record } }: RemovedRecord): string | undefined {
+  return creationEvent(record.section.name)?.isShared === true ? undefined : record.orgId;
 }
 
 /**
- * Returns the last event that removed each record of the organisations, by key. Omits removals by the token's user
- * before the source was read: if the file contains such a record, it was created in the source again.
+ * Returns the last event that removed each record of the organisations and each possible parent. Omits removals by the
+ * token's user before the source was read: if the file contains such a record, it was created in the source again.
  */
 async function readRemovals(
   connection: ZitadelConnection,
   { orgIds, callerId, readTime }: CreatedRecords,
-): Promise<ReadonlyMap<string, ZitadelEvent>> {
-  const removals = new Map<string, ZitadelEvent>();
-  if (orgIds.size === 0) return removals;
+): Promise<Removals> {
+  const [own, parents] = [new Map<string, ZitadelEvent>(), new Map<string, ZitadelEvent>()];
+  if (orgIds.size === 0) return { own, parents };
   const query = {
     aggregateTypes: [...new Set(kinds.map(({ created }) => created.aggregateType))],
     eventTypes: [...new Set(kinds.flatMap(({ removed }) => removed))],
@@ -119,12 +160,19 @@ async function readRemovals(
   for await (const page of readEvents(connection, query))
     for (const event of page) {
       const isUndone = event.editorId !== callerId || isLater(event, readTime);
-      if (!isUndone || !orgIds.has(event.owner)) continue;
-      for (const { section, created, removed } of kinds)
-        if (removed.includes(event.type) && isRemoval(created, event))
-          removals.set(eventKey(section, created, event), event);
+      if (!isUndone) continue;
+      for (const { section, created, removed } of kinds) {
+        if (!removed.includes(event.type) || !isRemoval(created, event)) continue;
+        const path = removedPath(section, event);
+        if (path !== undefined) setLatest(parents, path, event);
+        if (orgIds.has(event.owner)) setLatest(own, eventKey(section, created, event), event);
+      }
     }
-  return removals;
+  return { own, parents };
+}
+
+function setLatest(events: Map<string, ZitadelEvent>, key: string, event: ZitadelEvent): void {
+  events.set(key, latest([events.get(key), event]) ?? event);
 }
 
 /** Whether an event happened after the source was read. */
@@ -176,4 +224,33 @@ function recordKeys({ record: { section, orgId, json } }: LedgerRecord): string[
   return [values, ...(values.length > 1 ? [all] : [])].map((list) =>
     JSON.stringify([section.name, owner, aggregateId, ...list]),
   );
+}
+
+/** Returns the path of the record that an event removes; undefined for a record without its own id. */
+function removedPath(section: SectionName, event: ZitadelEvent): string | undefined {
+  const { ids } = recordKinds[section];
+  if (ids === 'none') return undefined;
+  const id = ids.fields === undefined ? event.aggregateId : identifyingValue(event, ids.fields);
+  return documentPath({ collection: recordSection(section).collection, id: documentId(id) });
+}
+
+/** The collections of records that are aggregates, by the type of the aggregate. */
+const aggregates = new Map(
+  kinds.flatMap(({ section, created: { aggregateType } }) => {
+    const { ids } = recordKinds[section];
+    const isAggregate = ids !== 'none' && ids.fields === undefined;
+    return isAggregate ? [[aggregateType, recordSection(section).collection] as const] : [];
+  }),
+);
+
+/** Returns the paths of a record's parents: ZITADEL deletes the record together with each of them. */
+function parentPaths({ record }: LedgerRecord): string[] {
+  const { section, orgId, json } = record;
+  const referenced = planReferences(record).filter(({ reference }) => !isOfList(reference));
+  const created = creationEvent(section.name);
+  const collection = created && aggregates.get(created.aggregateType);
+  const keys = referenced.map(({ key }) => key);
+  if (created === undefined || collection === undefined) return keys.map(documentPath);
+  const { aggregateId } = eventIdentity({ section: section.name, orgId, json }, created);
+  return [...keys, { collection, id: documentId(aggregateId) }].map(documentPath);
 }

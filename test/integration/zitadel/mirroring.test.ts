@@ -199,6 +199,79 @@ describe('a mirroring import into ZITADEL', () => {
     },
   );
 
+  it.each([
+    [
+      'a person',
+      ['removeUser', { id: 'bob' }],
+      [`person bob ${HASH}`],
+      [
+        'user metadata bob_k',
+        'user link bob_I',
+        'user grant acme_Q_bob',
+        'org member acme_bob',
+        'project member acme_Q_bob',
+        'project grant member acme_Q_G_bob',
+      ],
+    ],
+    ['a service user', ['removeUser', { id: 'bot' }], ['robot bot'], ['machine key key']],
+    [
+      'a project',
+      ['removeProject', { id: 'Q' }],
+      ['project Q'],
+      [
+        'project role Q_editor',
+        'api app A',
+        'oidc app W',
+        'project grant acme_Q_other',
+        'user grant acme_Q_bob',
+        'project member acme_Q_bob',
+        'project grant member acme_Q_G_bob',
+      ],
+    ],
+    [
+      'a project grant',
+      ['removeProjectGrant', { projectId: 'Q', grantId: 'G' }],
+      ['grant G Q other editor'],
+      ['project grant member acme_Q_G_bob'],
+    ],
+    ['an identity provider', ['removeOrgIDP', { idpId: 'I' }], ['oidc I'], ['user link bob_I']],
+  ] as const)(
+    'refuses an older file with records that were deleted together with %s, although that was created again',
+    async (_, [call, message], again, children) => {
+      const orgs = [...acme(everything), other];
+      for (const editorId of ['someone', 'owner']) {
+        const zitadel = await importedInto(orgs);
+        const stale = await fileOf(orgs);
+        zitadel.contents.log.advance(120_000);
+        const by = { orgId: 'acme', editorId };
+        expect(removeRecord(zitadel.contents, call, message, by)).toBeUndefined();
+        const renewed = await importIntoStandIn(zitadel, await fileOf(acme(again)), { onConflict: 'skip' });
+        expect(renewed.errors).toBeUndefined();
+        const events = zitadel.contents.log.events.length;
+        for (const dryRun of [true, false]) {
+          const error = await importIntoStandIn(zitadel, stale, { ...mirror, dryRun }).catch((cause: unknown) => cause);
+          expect(zitadelMirrorDeleted.is(error), String(error)).toBe(true);
+          for (const child of children) expect(String(error)).toContain(`${child} (by user ${editorId} at 2`);
+        }
+        expect(zitadel.contents.log.events.length).toBe(events);
+        const done = await importIntoStandIn(zitadel, stale, { ...mirror, replaceChanged: ['acme'] });
+        expect(Object.keys(done.summary.created)).not.toEqual([]);
+      }
+    },
+  );
+
+  it('creates new records of a person whom another user deleted and who was created again', async () => {
+    const zitadel = await importedInto([...acme(everything), other]);
+    const by = { orgId: 'acme', editorId: 'someone' };
+    expect(removeRecord(zitadel.contents, 'removeUser', { id: 'bob' }, by)).toBeUndefined();
+    const all = await fileOf([...acme(everything), other]);
+    const again = await importIntoStandIn(zitadel, all, { ...mirror, replaceChanged: ['acme'] });
+    expect([again.errors, again.summary.created.orgMembers]).toEqual([undefined, 1]);
+    const more = await fileOf([...acme([...everything, 'metadata bob new eHh4']), other]);
+    const done = await importIntoStandIn(zitadel, more, mirror);
+    expect([done.errors, done.summary.created]).toEqual([undefined, { userMetadata: 1 }]);
+  });
+
   it('creates records again that the user of the token was the last to delete', async () => {
     const zitadel = await importedInto([...acme(everything), other]);
     const by = { orgId: 'acme', editorId: 'someone' };

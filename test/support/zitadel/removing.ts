@@ -75,11 +75,77 @@ export function removeRecord(
       contents.organisations.get(orgId)?.sections.get(section)?.delete(key);
       if (call === 'removeUser') contents.users.delete(textAt(message, 'id', ''));
       contents.append(orgId, removalEvents(section, json, orgId), editorId);
+      removeChildren(contents, section, json, { orgId, editorId });
       if (call === 'removeProjectRole') removeRoleFromGrants(contents, json, editorId);
       if (call === 'removeOrgIDP') removeProviderFromPolicy(contents, orgId, json.idpId);
       return undefined;
     }
   return [5, 'COMMAND-notFound'];
+}
+
+const ofUsers = {
+  userMetadata: 'id',
+  machineKeys: 'userId',
+  userLinks: 'userId',
+  orgMembers: 'userId',
+  projectMembers: 'userId',
+  projectGrantMembers: 'userId',
+  userGrants: 'userId',
+};
+const ofApplications = { appKeys: 'appId' };
+const ofProviders = { userLinks: 'idpId' };
+
+/** The records that ZITADEL deletes together with a record: the path of the deleted record's id, by section. */
+const children: Readonly<Record<string, { readonly id: string; readonly of: Readonly<Record<string, string>> }>> = {
+  humanUsers: { id: 'userId', of: ofUsers },
+  machineUsers: { id: 'userId', of: ofUsers },
+  oidcIdps: { id: 'idpId', of: ofProviders },
+  jwtIdps: { id: 'idpId', of: ofProviders },
+  apiApps: { id: 'appId', of: ofApplications },
+  oidcApps: { id: 'appId', of: ofApplications },
+  projects: {
+    id: 'projectId',
+    of: {
+      projectRoles: 'projectId',
+      apiApps: 'app.projectId',
+      oidcApps: 'app.projectId',
+      appKeys: 'projectId',
+      projectGrants: 'projectGrant.projectId',
+      projectMembers: 'projectId',
+      projectGrantMembers: 'projectId',
+      userGrants: 'projectId',
+    },
+  },
+  projectGrants: { id: 'grantId', of: { projectGrantMembers: 'grantId', userGrants: 'projectGrantId' } },
+};
+
+/** Deletes the records that ZITADEL deletes together with a record, in all organisations. */
+function removeChildren(
+  contents: Contents,
+  parent: string,
+  removed: JsonObject,
+  { orgId: ownerId, editorId }: { readonly orgId: string; readonly editorId: string },
+): void {
+  const { id = '', of = {} } = children[parent] ?? {};
+  for (const { orgId, sections } of contents.organisations.values())
+    for (const [section, path] of Object.entries(of))
+      for (const [key, { json }] of sections.get(section) ?? []) {
+        if (textAt(json, path, orgId) !== textAt(removed, id, ownerId)) continue;
+        sections.get(section)?.delete(key);
+        contents.append(orgId, cascadeEvents(parent, section, json, orgId), editorId);
+      }
+}
+
+function cascadeEvents(parent: string, section: string, json: JsonObject, orgId: string): EventDraft[] {
+  const isMember = section.endsWith('Members') && parent.endsWith('Users');
+  const isLink = section === 'userLinks' && parent.endsWith('Idps');
+  if (!isMember && !isLink && section !== 'userGrants') return [];
+  return creationEvents(section, json, orgId).map(({ payload = {}, ...event }) => ({
+    ...event,
+    type: event.type.replace(/[^.]+$/, 'cascade.removed'),
+    // The event of a user grant has no payload.
+    payload: section === 'userGrants' ? {} : payload,
+  }));
 }
 
 function removalEvents(section: string, json: JsonObject, orgId: string): EventDraft[] {
