@@ -15,7 +15,8 @@ export class Commander extends CommanderCommand {
 
   override parseOptions(words: string[]): ReturnType<CommanderCommand['parseOptions']> {
     const parsed = super.parseOptions(words);
-    this.unknownFlag = parsed.unknown[0] ?? '';
+    // A value after the flag may be a secret.
+    this.unknownFlag = parsed.unknown[0]?.split('=')[0] ?? '';
     return parsed;
   }
 }

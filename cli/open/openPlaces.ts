@@ -220,7 +220,7 @@ async function readAccountKey(file: string, option: string, stderr: Writable): P
 }
 
 /** Matches a path that may itself be a secret, such as a token of ZITADEL, a JWT or a key in JSON. */
-const MAYBE_SECRET = /^[\w.~+=-]{40,}$|[{"]/;
+const MAYBE_SECRET = /^(?:Bearer |\.\/)?[\w.~+=-]{40,}\s*$|[{"]/i;
 
 async function readSecretFile(file: string, option: string, stderr: Writable): Promise<string> {
   try {

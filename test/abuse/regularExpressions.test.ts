@@ -77,7 +77,8 @@ describe('the regular expressions of the product', () => {
     const different = [...new Map(literals.map((one) => [`/${one.pattern}/${one.flags}`, one])).values()];
     expect(different.length).toBeGreaterThan(100);
     const slow = new Set<string>();
-    for (const { pattern, flags } of different) if ((await check(pattern, flags)).status !== 'safe') slow.add(pattern);
+    for (const { pattern, flags } of different)
+      if ((await check(pattern, flags, { timeout: null })).status !== 'safe') slow.add(pattern);
     expect([...slow].sort()).toEqual(Object.keys(harmless).sort());
   });
 });
