@@ -306,7 +306,7 @@ export const deliberateDifferences: readonly Deliberate[] = [
   },
   {
     section: '9.5',
-    here: 'from other files, an import imports only these members and counts the rest as not carried',
+    here: 'from other files, an import imports only these members, and counts the others as not carried',
     name: /^member: project of another organisation$/,
   },
   {
