@@ -115,12 +115,12 @@ describe.skipIf(terminalMissing !== undefined)('Ctrl-D at a terminal interrupts'
     ['the question for a token', (_: string) => ['inspect', 'http://127.0.0.1:9'], 'The token for'],
     [
       'a choice',
-      (database: string) => ['migrate', '--from', database, '--to', '/tmp/none.json'],
+      (database: string, folder: string) => ['migrate', '--from', database, '--to', join(folder, 'new.json')],
       'Which secrets move?',
     ],
   ])('%s', async (_, args, question) => {
     const { database } = await servedPlace(sqlite);
-    const ended = await identityAtTerminal(args(database), [[question, end]]);
+    const ended = await identityAtTerminal(args(database, await testDirectory()), [[question, end]]);
     expect(ended.code, ended.stdout).toBe(130);
     expect(ended.stdout).toContain('interrupted: nothing is changed');
   });

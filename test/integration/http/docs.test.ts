@@ -77,8 +77,14 @@ describe('identity serve --docs', () => {
       expect((await send({ url }, { method: 'GET', path })).text).not.toMatch(/\w:\/\/|['"(]\/\//);
   });
 
+  it('serves the page for /docs/ too', async () => {
+    const [page, withSlash] = await Promise.all(
+      ['/docs', '/docs/'].map((path) => send({ url }, { method: 'GET', path })),
+    );
+    expect([withSlash?.status, withSlash?.text]).toEqual([200, page?.text]);
+  });
+
   it.each([
-    '/docs/',
     '/docs/package.json',
     '/docs/swagger-ui-bundle.js.map',
     '/docs/..%2fpackage.json',
