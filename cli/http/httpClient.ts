@@ -31,7 +31,7 @@ export interface HttpResponse extends AsyncDisposable {
   readonly headers: Readonly<
     Pick<
       IncomingHttpHeaders,
-      'content-type' | 'location' | 'range' | 'retry-after' | 'www-authenticate' | 'proxy-authenticate'
+      'content-type' | 'date' | 'location' | 'range' | 'retry-after' | 'www-authenticate' | 'proxy-authenticate'
     >
   >;
   readonly body: AsyncIterable<Uint8Array>;

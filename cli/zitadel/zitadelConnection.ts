@@ -46,6 +46,8 @@ interface ZitadelRequest {
 interface ZitadelResponse {
   readonly status: number;
   readonly text: string;
+  /** The time at which the server responded, rounded down to a second. */
+  readonly time: Date;
 }
 
 /** ZITADEL restarts in less than 5 s. Until then, its gateway returns 503, or connections are refused. */
@@ -81,7 +83,8 @@ export async function send(
       throw placeUnavailable({ place: origin, reason: `${status} ${messageIn(text)}` }, { retryAfterSeconds: seconds });
     if (UNAVAILABLE_STATUSES.has(status))
       throw placeUnreachable({ place: origin, reason: `${status} ${messageIn(text)}` });
-    return { status, text };
+    // A gateway can remove the header. RFC 9110 then permits the recipient's time.
+    return { status, text, time: new Date(response.headers.date ?? Date.now()) };
   };
   return await retried(connection, name, undefined, attempt, isConnectionLost);
 }

@@ -24,6 +24,8 @@ import { messageIn, send, type ZitadelConnection, type ZitadelServer } from './z
 type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'instanceId' | 'defaultOrgId' | 'defaultOrgName'> &
   Required<Pick<PlaceFacts, 'domains'>>;
 
+const CONFIGURATION_PATH = '/.well-known/openid-configuration';
+
 // Other OpenID providers have other paths.
 const configuration = z.looseObject({ token_endpoint: z.string().endsWith('/oauth/v2/token') });
 
@@ -35,7 +37,7 @@ const RELEASE = /^v?\d+\.\d+\.\d+/;
  * @throws IdentityError ZITADEL_HOST_UNKNOWN if ZITADEL has no instance for the address's host
  */
 export async function recogniseZitadel(connection: ZitadelServer): Promise<Recognised | string> {
-  const path = '/.well-known/openid-configuration';
+  const path = CONFIGURATION_PATH;
   const { status, text } = await send(connection, { method: 'GET', path });
   const message = messageIn(text).replaceAll(/\s+/g, ' ').trim();
   if (hasErrorId(message, errorIds.unknownHost)) throw zitadelHostUnknown({ url: connection.origin, message });
@@ -43,6 +45,11 @@ export async function recogniseZitadel(connection: ZitadelServer): Promise<Recog
   return configuration.safeParse(parseIfJson(text)).success
     ? { service: 'zitadel', version: undefined }
     : `${path} describes another service`;
+}
+
+/** Reads the time of ZITADEL's clock, which responses over gRPC-Web do not contain. */
+export async function readServerTime(connection: ZitadelServer): Promise<Date> {
+  return (await send(connection, { method: 'GET', path: CONFIGURATION_PATH })).time;
 }
 
 /** The releases that ZITADEL may have. */

@@ -19,7 +19,7 @@ import { withManifest } from '../../exports/manifestEnd.ts';
 import { accepts, type ExportFile, type PlaceExportOptions } from '../../exports/placeInterfaces.ts';
 import { callName, rpcClient, searchAll } from '../rpc.ts';
 import type { ZitadelAddress, ZitadelConnection } from '../zitadelConnection.ts';
-import { readCaller, readDomainPolicy } from '../zitadelInstance.ts';
+import { readCaller, readDomainPolicy, readServerTime } from '../zitadelInstance.ts';
 import { describeExport } from './exportManifest.ts';
 import { type ExportScope, exportOne, recordsIn } from './exportOrganisation.ts';
 import { addStates } from './omittedStates.ts';
@@ -35,7 +35,9 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
   async function* open(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     using call = callSignal(signal, options.timeoutMs);
     const connection = { ...address, signal: call.signal };
-    const readTime = new Date();
+    // Imports compare this time with the times of ZITADEL's events, so the command's clock does not count. The server
+    // rounds it down, so all later events have later times.
+    const readTime = await readServerTime(connection);
     const missing: Missing = { sections: new Set(), users: new Set() };
     yield* withManifest(organisations(connection, missing), call.signal, ({ tally }) =>
       describeExport(connection, { options, readTime, missing }, tally),

@@ -10,7 +10,7 @@ import type { ZitadelConnection } from '../zitadelConnection.ts';
 /** Facts about a finished export of ZITADEL. */
 interface ReadExport {
   readonly options: Pick<PlaceExportOptions, 'withKeys'>;
-  /** The time before the first call. */
+  /** The server's time before the first reading of records. */
   readonly readTime: Date;
   /**
    * The sections with records that the export does not contain, or possibly does not contain, and the users to whom

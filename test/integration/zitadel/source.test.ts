@@ -81,6 +81,15 @@ describe('an export from a ZITADEL', () => {
     expect(summary.created.humanUsers).toBe(loginNamesByDomain ? 6 : 2);
   });
 
+  it.each([-120_000, 120_000])('has the time of ZITADEL, whose clock differs by %i ms', async (aheadMs) => {
+    const { zitadel } = await filledZitadel([organisation('1')], { aheadMs });
+    const from = Math.floor((Date.now() + aheadMs) / 1_000) * 1_000;
+    const { manifest } = await exportFromZitadel(zitadel, ['1']);
+    const readTime = Date.parse(manifest.readTime);
+    expect(readTime).toBeGreaterThanOrEqual(from);
+    expect(readTime).toBeLessThanOrEqual(Date.now() + aheadMs);
+  });
+
   it('is an export file also without organisations', async () => {
     const { zitadel } = await filledZitadel([]);
     expect((await exportFromZitadel(zitadel, ['1'])).orgs).toEqual([]);
@@ -123,6 +132,7 @@ describe('an export from a ZITADEL', () => {
       for (const part = Buffer.alloc(MEGABYTE, ' '); ; sent += MEGABYTE) yield part;
     }
     const { url } = await startFakeInstance((response) => {
+      if (response.req.method === 'GET') return void response.end('{}');
       response.setHeader('content-type', grpcWebMessage(new Uint8Array()).type);
       // The start of a message of 4 GB.
       const start = Buffer.from([0, 0xff, 0xff, 0xff, 0xff]);

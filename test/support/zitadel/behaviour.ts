@@ -17,6 +17,8 @@ export interface ZitadelBehaviour {
   lagMs: number;
   /** The clock for the delay, in milliseconds. */
   now: () => number;
+  /** How far the clock of its responses is ahead. */
+  aheadMs: number;
   /** The write at which the process dies, counted from 1. */
   diesAtWrite: number;
   /** The write, counted from 1, after which the response to its import never arrives. */
@@ -67,6 +69,7 @@ export const measured: Readonly<ZitadelBehaviour> = {
   maxMessageBytes: 4_194_304,
   lagMs: 300,
   now: () => performance.now(),
+  aheadMs: 0,
   diesAtWrite: Infinity,
   stallsAtWrite: Infinity,
   isSilent: false,

@@ -23,7 +23,10 @@ export function connectTo(zitadel: Pick<ZitadelStandIn, 'url'>, token = 'owner-t
   };
 }
 
-const written = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
+const written = z.object({
+  orgs: z.array(z.looseObject({ orgId: z.string() })),
+  manifest: z.looseObject({ readTime: z.string() }),
+});
 const everything = { withPasswords: true, withOtp: true, withKeys: true };
 
 /** Exports organisations with their secrets; by default all organisations. */
@@ -35,7 +38,7 @@ export async function exportFromZitadel(
   const options = { ...defaultExportOptions, ...everything, orgIds, timeoutMs };
   await using content = openZitadelExport(connectTo(zitadel), options);
   const text = Buffer.concat(await Array.fromAsync(content.open(new AbortController().signal))).toString();
-  return { text, orgs: written.parse(JSON.parse(text)).orgs };
+  return { text, ...written.parse(JSON.parse(text)) };
 }
 
 /**

@@ -42,6 +42,10 @@ export async function startZitadel(given: Partial<ZitadelBehaviour> = {}, earlie
   let revival: NodeJS.Timeout | undefined;
   const revive = () => void server.listen(port, '127.0.0.1');
   const server = createServer((request, response) => {
+    // Seen with 4.13.1: only responses over gRPC-Web lack the time.
+    response.sendDate = false;
+    if (request.headers['content-type']?.startsWith('application/grpc-web') !== true)
+      response.setHeader('date', new Date(Date.now() + behaviour.aheadMs).toUTCString());
     const running = respond(request, response, (routed) =>
       handle({ contents, tokens, requests, behaviour, id: `4000000000000${port}`, host: 'localhost' }, routed),
     );
