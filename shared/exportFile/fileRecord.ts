@@ -49,9 +49,10 @@ export function readFileRecord(
     return readRecord(section, complete(value), orgId, checked);
   } catch (error) {
     if (!(error instanceof InvalidRecordError)) throw error;
-    const issue = invalidRecordIssue(error, item.path);
+    const remaining = readWithoutInvalid(section, () => complete(JSON.parse(item.text)), orgId, error);
+    if (!(remaining instanceof InvalidRecordError)) return remaining;
+    const issue = invalidRecordIssue(causes(section, remaining), item.path);
     return (
-      readWithoutInvalid(section, () => complete(JSON.parse(item.text)), orgId, error) ??
       readLeniently(() => readRecord(section, complete(JSON.parse(item.text)), orgId), issue) ??
       unreadableRecord(section, item, orgId, issue)
     );
@@ -63,21 +64,21 @@ export function readFileRecord(
  */
 const MAX_READINGS = 20;
 
-/** Reads a record without its invalid parts. Returns undefined if an invalid part is not optional. */
+/** Reads a record without its invalid parts. Returns the last error if an invalid part is not optional. */
 function readWithoutInvalid(
   section: Section,
   parse: () => unknown,
   orgId: string,
   first: InvalidRecordError,
-): OrganisationRecord | undefined {
+): OrganisationRecord | InvalidRecordError {
   // Check this before parsing the record again, because a file may contain millions of invalid records.
-  if (first.issues.some(({ path }) => optionalPart(section, path) === undefined)) return undefined;
+  if (first.issues.some(({ path }) => optionalPart(section, path) === undefined)) return first;
   const parts = new RecordParts(parse());
   const leftOut: InvalidElement[] = [];
   let error: InvalidRecordError = first;
   for (let readings = 0; readings < MAX_READINGS; readings++) {
     const found = parts.remove(section, error);
-    if (found === undefined) return undefined;
+    if (found === undefined) return error;
     leftOut.push(...found);
     try {
       return { ...readRecord(section, structuredClone(parts.value), orgId, true), leftOut };
@@ -86,7 +87,13 @@ function readWithoutInvalid(
       error = next;
     }
   }
-  return undefined;
+  return error;
+}
+
+/** Returns the error without the issues of parts that an import would leave out, because the record fails without them. */
+function causes(section: Section, error: InvalidRecordError): InvalidRecordError {
+  const needed = error.issues.filter(({ path }) => optionalPart(section, path) === undefined);
+  return needed.length === 0 ? error : new InvalidRecordError(needed);
 }
 
 /**

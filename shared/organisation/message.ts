@@ -11,7 +11,7 @@ import {
   toJson,
 } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
-import { valueInEitherSpelling } from '../json/spelling.ts';
+import { snakeCase, valueInEitherSpelling } from '../json/spelling.ts';
 import { fixedLimits } from '../limits.ts';
 import { checkRules } from './rules.ts';
 import type { Section } from './sections/section.ts';
@@ -76,36 +76,84 @@ export function decodeMessage(
 ): CanonicalMessage {
   const { rounded, malformed, unknown } = inspectJson(schema, value);
   const reason = 'the number is above 2^53 and would be rounded: write it as a string';
-  if (rounded.length > 0) throw new InvalidRecordError(rounded.map((path) => ({ path, reason })));
-  if (malformed.length > 0) throw new InvalidRecordError(malformed);
-  const message = decode(schema, value);
+  const unfit: FieldIssue[] = [...rounded.map((path) => ({ path, reason })), ...malformed];
+  const { message, issues } = decode(schema, value, unfit);
+  const broken = checked === undefined ? [] : brokenRules(schema, message, { checked, value, unknown, issues });
+  if (issues.length + broken.length > 0) throw new InvalidRecordError([...issues, ...broken]);
   const json = toJson(schema, message);
-  const unknownValues = new Set(unknown.values.map(({ path }) => path));
-  const isTolerated = ({ path }: FieldIssue) => unknownValues.has(withoutPositions(path));
-  const issues =
-    checked === undefined
-      ? []
-      : checkRules(schema, message).filter(
-          (issue) => !isOmittedCredential(checked, value, issue.path) && !isTolerated(issue),
-        );
-  if (issues.length > 0) throw new InvalidRecordError(issues);
   return { json: isJsonObject(json) ? json : {}, unknown };
 }
 
-function decode(schema: DescMessage, value: unknown): Message {
+interface RuleContext {
+  readonly checked: CheckedSection;
+  readonly value: unknown;
+  readonly unknown: UnknownContent;
+  /** The issues of values that were removed before the check. */
+  readonly issues: readonly FieldIssue[];
+}
+
+function brokenRules(schema: DescMessage, message: Message, { checked, value, unknown, issues }: RuleContext) {
+  const unknownValues = new Set(unknown.values.map(({ path }) => path));
+  const removed = new Set(issues.map(({ path }) => path));
+  return checkRules(schema, message).filter(
+    ({ path }) =>
+      !isOmittedCredential(checked, value, path) &&
+      !unknownValues.has(withoutPositions(path)) &&
+      !pathsTo(path).some((outer) => removed.has(outer)),
+  );
+}
+
+/** Returns a path, and the path of each message and list that contains the value. */
+function pathsTo(path: string): readonly string[] {
+  return [...path.matchAll(/[.[]/g)].map(({ index }) => path.slice(0, index)).concat(path);
+}
+
+/**
+ * Decodes a message without its invalid values, so that the rules of its other values can be checked.
+ * @param unfit the invalid values that the decoder might accept
+ * @returns the message, and the issues of all values that are not in it
+ */
+function decode(
+  schema: DescMessage,
+  value: unknown,
+  unfit: readonly FieldIssue[],
+): { readonly message: Message; readonly issues: readonly FieldIssue[] } {
+  const fit = unfit.length === 0 ? value : withoutValues(value, unfit);
   try {
-    return fromJson(schema, asJson(value), { ignoreUnknownFields: true });
+    return { message: fromJson(schema, asJson(fit), { ignoreUnknownFields: true }), issues: unfit };
   } catch (error) {
-    const issues = findInvalid(schema, value);
-    throw new InvalidRecordError(issues.length > 0 ? issues : [{ path: '', reason: decodingReason(error) }]);
+    const invalid = findInvalid(schema, fit);
+    const issues = [...unfit, ...invalid];
+    if (invalid.length === 0) throw new InvalidRecordError([...issues, { path: '', reason: decodingReason(error) }]);
+    const rest = withoutValues(fit, invalid);
+    if (!decodes(schema, rest)) throw new InvalidRecordError(issues);
+    return { message: fromJson(schema, asJson(rest), { ignoreUnknownFields: true }), issues };
   }
+}
+
+/** Returns a message's JSON without the values that have issues, and without the lists that contain them. */
+function withoutValues(value: unknown, issues: readonly FieldIssue[]): unknown {
+  // Removing an element would change the positions of the others, so remove the list.
+  const fields = new Set(issues.map(({ path }) => path.replace(/\[.*/s, '')));
+  return [...fields].reduce((json, field) => withoutField(json, field.split('.')), value);
+}
+
+/** Copies only the objects on the path, because a value may be nested too deeply for a copy of all. */
+function withoutField(json: unknown, [name = '', ...inner]: readonly string[]): unknown {
+  if (!isJsonObject(json)) return json;
+  const copy = { ...json };
+  for (const spelling of new Set([name, snakeCase(name)])) {
+    if (inner.length === 0) delete copy[spelling];
+    else if (Object.hasOwn(copy, spelling)) copy[spelling] = withoutField(copy[spelling], inner);
+  }
+  return copy;
 }
 
 function decodingReason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function decodes(schema: DescMessage, json: JsonObject): boolean {
+function decodes(schema: DescMessage, json: unknown): boolean {
   try {
     fromJson(schema, asJson(json), { ignoreUnknownFields: true });
     return true;
