@@ -8,7 +8,7 @@ const overwriting = (...orgs: object[]) => ({ data_orgs: { orgs }, on_conflict: 
 const owners = z.array(z.looseObject({ userId: z.string(), user: z.looseObject({ userName: z.string() }) }));
 
 describe("the caller's own user in a file", () => {
-  it.each(['LOCKED', 'INACTIVE', 'SUSPEND', 'DELETED'])(
+  it.each(['LOCKED', 'INACTIVE', 'SUSPEND'])(
     'cannot get the state %s, and no other field of it changes',
     async (state) => {
       const instance = await testInstance(await openTestStore());
