@@ -18,6 +18,11 @@ def person: .username as $name | of(["otp", "totp", "hotp"]) as $otps
       + (of(["password"]) | first | if . == null then {} elif .isClear then {password: .value} else {hashedPassword: {value: hash}} end)
       + (if any(.credentials[]?; .temporary == true) or any(.requiredActions[]?; . == "UPDATE_PASSWORD") then {passwordChangeRequired: true} else {} end)
       + ($otps | map(select(usual)) | first | if . then {otpCode: (if .secretEncoding == "BASE32" then .value else .value | base32 end)} else {} end))};
+def leftOut: (.credentials[]? | select(.type | IN("password", "otp", "totp", "hotp") | not) | "credentials of type \(.type)"),
+  (.attributes // {} | keys[] | "attribute \(.)"),
+  (("federatedIdentities", "realmRoles", "groups") as $field | select((.[$field] // []) != []) | $field),
+  (select((.clientRoles // {}) != {}) | "clientRoles");
 flatten | if any(.[].users[]?; true) then . else error("no users: export the realm with kc.sh export") end
-| {orgs: (group_by(.realm) | map(.[0].realm as $realm | {orgId: $realm, orgState: "ORG_STATE_ACTIVE", org: {name: $realm},
+| ([.[].users[]? | select(.serviceAccountClientId == null) | leftOut] | group_by(.)[] | "left out: \(.[0]) (\(length))" | debug | empty),
+  {orgs: (group_by(.realm) | map(.[0].realm as $realm | {orgId: $realm, orgState: "ORG_STATE_ACTIVE", org: {name: $realm},
   humanUsers: [.[].users[]? | select(.serviceAccountClientId == null) | person]}))}

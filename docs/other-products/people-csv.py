@@ -3,6 +3,8 @@ import csv, io, json, sys
 COLUMNS = ["id", "userName", "firstName", "lastName", "email", "emailVerified"]
 VERIFIED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False}
 
+if len(sys.argv) != 2:
+    sys.exit("usage: people-csv.py FILE.csv > people.json")
 try:
     text = open(sys.argv[1], encoding="utf-8-sig", newline="").read()
     separator = max(",;\t", key=text.partition("\n")[0].count)

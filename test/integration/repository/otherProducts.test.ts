@@ -270,6 +270,47 @@ describe.skipIf(!hasTools)('a program of docs/other-products.md (skipped without
     expect(stderr.trim()).toBe(json(['DEBUG:', 'left out: one-time passwords of cleo']));
   });
 
+  it('counts what it leaves out of the users of Keycloak', async () => {
+    const more = {
+      attributes: { phoneNumber: ['+41791234567'], locale: ['de'] },
+      federatedIdentities: [{ identityProvider: 'google', userId: '1', userName: 'ann' }],
+      realmRoles: ['user'],
+      clientRoles: { account: ['view'] },
+      groups: [],
+      credentials: [credential('webauthn', {}, {})],
+    };
+    const users = sampleRealm.users.map((user) => ({ ...user, ...more }));
+    const { code, stderr } = await convert('Keycloak', { 'realm.json': json({ ...sampleRealm, users }) });
+    expect(code, stderr).toBe(0);
+    expect(stderr.trim().split('\n')).toEqual(
+      [
+        'attribute locale',
+        'attribute phoneNumber',
+        'clientRoles',
+        'credentials of type webauthn',
+        'federatedIdentities',
+        'realmRoles',
+      ].map((kind) => json(['DEBUG:', `left out: ${kind} (2)`])),
+    );
+  });
+
+  it('reads values of Auth0 that are texts, and refuses unknown ones', async () => {
+    const [user] = auth0;
+    const files = (verified: unknown) => ({
+      'users.json': json({ ...user, email_verified: verified }),
+      'passwords.json': auth0Hashes,
+    });
+    expect((await convert('Auth0', files('true'))).stdout).toContain('"isEmailVerified": true');
+    const { code, stderr } = await convert('Auth0', files('perhaps'));
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('email_verified of google-oauth2|1 is perhaps: write true or false');
+  });
+
+  it('shows how to call the program for CSV', async () => {
+    const { code, stderr } = await run('python3', [join(root, 'docs/other-products/people-csv.py')]);
+    expect([code, stderr.trim()]).toEqual([1, 'usage: people-csv.py FILE.csv > people.json']);
+  });
+
   it('gives a password hash of Auth0 only to its own user, and lists hashes without a user', async () => {
     const files = { 'users.json': auth0.map(json).join('\n'), 'passwords.json': auth0Hashes };
     const { stdout, stderr } = await convert('Auth0', files);
