@@ -29,7 +29,7 @@ const REPEAT = 'check the address and the token, repeat the export, and keep onl
 const WRAPPED = /^\{.*?"([^"\\]+)"\s*:\s*(?:\[\s*)?\{\s*"orgs"\s*:/s;
 /** Matches a page, also one that begins with an element of its content, as the pages of many gateways do. */
 const HTML =
-  /^<(?:[!?].*?<)?(?:!doctype\s+html|html|head|body)\b|^(?:<!--.*?-->\s*)*<(?:script|noscript|style|meta|title|link|base|center|h[1-6]|p|div|span|pre|br|hr|img|iframe|form|font|table|ul|ol|a|b|i|strong|em)(?=[\s/>])/is;
+  /^<(?:[!?].*?<)?(?:!doctype\s+html|html|head|body)\b|^<(?:!--.*?<)?(?:script|noscript|style|meta|title|link|base|center|h[1-6]|p|div|span|pre|br|hr|img|iframe|form|font|table|ul|ol|a|b|i|strong|em)(?=[\s/>])/is;
 
 /** The kinds of wrong files, grouped by remedy. The first matching kind counts. */
 const rows: readonly Row[] = [

@@ -180,7 +180,6 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
       'exists | skipped | unchanged',
     ],
     ['-', 'a org a state=INACTIVE', 'exists | skipped | IMPORT-orgState'],
-    ['-', 'a org x state=REMOVED', 'exists | skipped | IMPORT-orgState'],
     ['-', 'a org a state=INACTIVE; a person U', 'exists, created | skipped, created | IMPORT-orgState, created'],
     ['-', 'a org a state=ACTIVE', 'unchanged'],
   ],

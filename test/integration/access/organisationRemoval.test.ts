@@ -82,7 +82,7 @@ describe('the removal of organisations', () => {
     const file = { orgs: [organisation('goes', { humanUsers: [person('late')] })] };
     const { status, body } = await instance.refusedImport({ data_orgs: file });
     expect([status, body.code]).toEqual([409, 10]);
-    expect(body.message).toContain('the removal of organisation goes was interrupted: repeat identity org delete');
+    expect(body.message).toContain('the removal of organisation goes was interrupted: repeat `identity org delete`');
     await expect(issueToken(store, 'goes-robot', now, DAY_MS)).rejects.toThrow('user goes-robot not found');
     await expect(createServiceUser(store, 'bot', 'goes', now)).rejects.toThrow('organisation goes not found');
     const member = { userId: 'stays-ada', orgId: 'goes' };

@@ -46,8 +46,8 @@ describe('the probe of a load balancer, a monitor or an old proxy', () => {
   });
 
   it.each([
-    ['POST //admin/v1/export HTTP/1.0', 404, 'send it without repeated slashes'],
-    ['DELETE /v2/users//otp_email HTTP/1.0', 404, 'send it without repeated slashes'],
+    ['POST //admin/v1/export HTTP/1.0', 404, 'remove repeated slashes'],
+    ['DELETE /v2/users//otp_email HTTP/1.0', 404, 'remove repeated slashes'],
     ['POST /admin/v1/export/ HTTP/1.0', 404, 'Not Found'],
     ['POST //health HTTP/1.0', 405, 'Method Not Allowed'],
   ])('differs from a call of the API, whose path must be exact: %s', async (lines, status, text) => {

@@ -219,7 +219,7 @@ describe('identity inspect', () => {
       '\nunknown, and not imported: unheardOf (2)\n',
       '\n  no export contains personal access tokens: create them again in the target\n',
       /^Left to do in ZITADEL\n {2}.+$/m,
-      'the export has no TOTP seeds and OTP e-mail factors: include them (--with otp),',
+      'the export has no TOTP seeds and OTP e-mail factors: include them (--with otp) and overwrite existing people',
     );
     for (const absent of ['the export has no password hashes', HASH]) expect(stdout).not.toContain(absent);
     const sections = { humanUsers: { records: 3, bytes: expect.any(Number) }, machineUsers: { records: 1 } };

@@ -134,7 +134,7 @@ describe('identity user delete', () => {
     const options = [...databaseOptions(location), '--yes'];
     expect((await identity(['user', 'delete', 'bob', ...options], { env: keyEnvironment(location) })).code).toBe(0);
     const refused = await run('2.json', acme, other, mirroring);
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('then add --replace-changed acme, ')]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('then add --replace-changed acme: ')]);
     const done = await run('3.json', acme, other, [...mirroring, '--replace-changed', 'acme']);
     expect([done.code, done.stderr]).toEqual([0, expect.any(String)]);
     expect((await run('4.json', acme, other, mirroring)).code).toBe(0);
@@ -168,7 +168,7 @@ describe('identity org delete', () => {
       const refused = await run('1.json', organisations, mirroring);
       expect([refused.code, refused.stderr]).toEqual([
         1,
-        expect.stringContaining('then add --replace-changed south, '),
+        expect.stringContaining('then add --replace-changed south: '),
       ]);
       const done = await run('2.json', organisations, [...mirroring, '--replace-changed', 'south']);
       expect([done.code, done.stderr]).toEqual([0, expect.any(String)]);

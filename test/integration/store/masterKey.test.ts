@@ -282,7 +282,7 @@ it('a backup from before two rotations is restored with the key that the error p
   expect(await restore(keyFile)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining(
-      `identity rekey keeps the earlier key of a data directory in its file master.key.${earlier}`,
+      `\`identity rekey\` keeps the earlier key of a data directory in its file master.key.${earlier}`,
     ),
   });
   expect(await restore(`${keyFile}.${earlier}`)).toMatchObject({ code: 0 });
