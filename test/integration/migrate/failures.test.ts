@@ -158,7 +158,7 @@ describe('a migration', () => {
       '3 records, 2 people: 1 equal, 1 different, 1 different as expected\n',
       /^Finished with 1 difference and 1 error, and nothing written: 3 records of 1 organisation: 2 unchanged, 1 failed\n/,
       '  1 record equal, 1 differ as expected, 1 differ\n',
-      'person ada (name of ada) of acme (Organisation acme): otpEmail: (absent) | true (unchanged: the target has more',
+      'person ada (name of ada) of acme (Organisation acme): otpEmail: (absent) | true (unchanged: the record in the target has',
     );
     const error = expect.stringContaining('person bob: exists with other content');
     for (const text of [stdout, stderr]) expect(text.match(/\nErrors\n(?: {2}.*\n)+/g)).toEqual([error]);
@@ -205,7 +205,7 @@ describe('a migration', () => {
     const { code, stderr } = await running.ended();
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(REMAINS) });
     expect(stderr).toMatch(
-      /rejects the token of --to-token-file \S+ \(it is revoked, .+\): create another token there, /,
+      /rejects the token of --to-token-file \S+ \(it was revoked, .+\): create another token there, /,
     );
     await copyFile(south.tokenFile, file);
     await call(`${line}--yes`, 0, '3,001 records equal');
