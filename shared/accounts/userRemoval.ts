@@ -5,6 +5,7 @@ import { storedFields, toRecord } from '../organisation/record.ts';
 import { deletionPartition, deletionPartitions, isInDeletion, userSection } from '../organisation/sections/users.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import { userKey } from '../store/documentKeys.ts';
+import { callVersion, changeDate, withCallVersion } from '../store/lastChange.ts';
 import {
   type DocumentChanges,
   documentPath,
@@ -151,10 +152,15 @@ function markUsers(
     const marked = new Map(present.filter(([userId]) => !isChanged(userId)));
     if (force !== true)
       transaction.hold(await requireOtherOwner(store, transaction, ({ userId }) => marked.has(userId)));
-    for (const [userId, { orgId = '' }] of marked) {
-      const decided = keeping === undefined ? DECIDED : {};
-      const fields = { state: 'USER_STATE_DELETED', partition: deletionPartition(orgId), ...decided };
-      transaction.write([{ type: 'update', key: userKey(userId), fields }]);
+    const versions = transaction.changedAfter('');
+    for (const [userId, stored] of marked) {
+      const key = userKey(userId);
+      // A user who is restored must not seem to have been changed by another call.
+      const version = callVersion(stored, versions.get(documentPath(key)));
+      const undecided = { changedAt: withCallVersion(changeDate(stored), version) };
+      const end = keeping === undefined ? DECIDED : undecided;
+      const fields = { state: 'USER_STATE_DELETED', partition: deletionPartition(stored.orgId ?? ''), ...end };
+      transaction.write([{ type: 'update', key, fields }]);
     }
     return { marked, changed: userIds.filter(isChanged) };
   });

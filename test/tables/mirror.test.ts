@@ -7,6 +7,7 @@ import { importOrganisations } from '../../functions/import/operation.ts';
 import { uniqueStamp } from '../../functions/import/stamp.ts';
 import { changeRole } from '../../shared/accounts/memberships.ts';
 import { issueToken, listTokens } from '../../shared/accounts/personalAccessTokens.ts';
+import { enableOtpEmail } from '../../shared/accounts/userAccounts.ts';
 import { deleteUser, stripUsers } from '../../shared/accounts/userRemoval.ts';
 import { DAY_MS } from '../../shared/clock.ts';
 import type { Manifest } from '../../shared/exportFile/manifest.ts';
@@ -499,6 +500,23 @@ describeStores('an import that mirrors', (kind) => {
     expect(errors).toMatchObject([{ id: 'bob', reason: 'deletion_referenced' }]);
     expect(await store.getMany([userKey('bob')], ['state'])).toMatchObject([{ state: 'USER_STATE_ACTIVE' }]);
     expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+
+  it('deletes a user whom a call had changed, after a mirror that was killed', async () => {
+    const store = await openTestStore(kind);
+    await (await testInstance(store)).import({ data_orgs: await provedFile(fileOf(all, plain)) });
+    await enableOtpEmail(store, 'bob', new Date());
+    let isMarked = false;
+    const killed = hookedStore(store, async (writes) => {
+      if (isMarked) throw new Error('killed');
+      isMarked = writes.some(({ type, key }) => type === 'update' && key.id === 'bob');
+    });
+    const file = await provedFile(fileOf(few, plain));
+    const settings = { replaceChanged: ['a'] };
+    await expect(importDirectly(killed, file, settings)).rejects.toThrow('internal error');
+    const { errors, summary } = await importDirectly(store, file, settings);
+    expect([errors, summary.deleted?.humanUsers]).toEqual([undefined, 1]);
+    expect(await store.getMany([userKey('bob')], ['state'])).toEqual([undefined]);
   });
 
   it('ends a deletion that was interrupted, and none if it is refused', async () => {
