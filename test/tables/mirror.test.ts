@@ -502,6 +502,22 @@ describeStores('an import that mirrors', (kind) => {
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
+  it('lists only what it deleted if a call changes a record meanwhile', async () => {
+    const store = await openTestStore(kind);
+    await (await testInstance(store)).import({ data_orgs: await provedFile(fileOf(all, plain)) });
+    let isChanged = false;
+    const disturbed = hookedStore(store, async () => {
+      if (!isChanged) {
+        isChanged = true;
+        await enableOtpEmail(store, 'bob', new Date());
+      }
+    });
+    const { errors, deletions, summary } = await importDirectly(disturbed, await provedFile(fileOf(few, plain)), {});
+    expect(errors).toMatchObject([{ id: 'bob', reason: 'deletion_of_changed' }]);
+    const bot = { type: 'machine_user', orgId: 'a', id: 'bot', name: 'bot' };
+    expect([deletions, summary.deleted, summary.deletionsOmitted]).toEqual([[bot], { machineUsers: 1 }, undefined]);
+  });
+
   it('deletes a user whom a call had changed, after a mirror that was killed', async () => {
     const store = await openTestStore(kind);
     await (await testInstance(store)).import({ data_orgs: await provedFile(fileOf(all, plain)) });

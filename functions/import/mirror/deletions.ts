@@ -256,6 +256,12 @@ export class Deletions implements Disposable {
     for (const { key } of found) this.markDone(documentPath(key));
   };
 
+  /** Whether a document is deleted. */
+  isDone(path: string): boolean {
+    const done = (table: string) => this.finds(`SELECT 1 FROM ${table} WHERE path = ? AND done = 1`, path);
+    return done('deletions') || done('along');
+  }
+
   /** Marks all records as deleted, for a dry run. */
   markAllDone(): void {
     for (const table of ['deletions', 'along']) this.database.run(`UPDATE ${table} SET done = 1`);

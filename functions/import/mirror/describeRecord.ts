@@ -5,7 +5,7 @@ import { deletionGroups, deletionOf, describeContent } from '../../../shared/org
 import { isInSection } from '../../../shared/organisation/sections/section.ts';
 import { isInDeletion, userSection } from '../../../shared/organisation/sections/users.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
-import type { DocumentKey, Reader, StoredDocument } from '../../../shared/store/store.ts';
+import { type DocumentKey, documentPath, type Reader, type StoredDocument } from '../../../shared/store/store.ts';
 import type { Deletion } from '../contract.ts';
 import type { Deletions } from './deletions.ts';
 
@@ -23,9 +23,15 @@ export function describeRecord(stored: StoredDocument | undefined) {
   return section && describeContent(section, json, orgId);
 }
 
+/** A document to delete, and its description. */
+export interface ListedDeletion {
+  readonly path: string;
+  readonly deletion: Deletion;
+}
+
 /** Lists the first records to delete, in the order of their groups. */
-export async function listDeletions(reader: Reader, deletions: Deletions, limit: number): Promise<Deletion[]> {
-  const listed: Deletion[] = [];
+export async function listDeletions(reader: Reader, deletions: Deletions, limit: number): Promise<ListedDeletion[]> {
+  const listed: ListedDeletion[] = [];
   const list = async (batches: Iterable<readonly { readonly key: DocumentKey; readonly orgId: string }[]>) => {
     for (const batch of batches) {
       if (listed.length >= limit) return;
@@ -33,7 +39,9 @@ export async function listDeletions(reader: Reader, deletions: Deletions, limit:
         batch.map(({ key }) => key),
         [...describedFields, 'ownerId'],
       );
-      for (const [index, stored] of found.entries()) listed.push(...describeDeletion(stored, batch[index]?.orgId));
+      for (const [index, { key, orgId }] of batch.entries())
+        for (const deletion of describeDeletion(found[index], orgId))
+          listed.push({ path: documentPath(key), deletion });
     }
   };
   for (const group of deletionGroups) await list(group === 'along' ? deletions.along() : deletions.ofGroup(group));

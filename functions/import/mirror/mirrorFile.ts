@@ -10,13 +10,13 @@ import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts'
 import { openOverlay } from '../../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../../shared/store/store.ts';
 import type { Beginning, ImportContext, ImportSettings } from '../context.ts';
-import type { Deletion, ImportError, ImportResponse } from '../contract.ts';
+import type { ImportError, ImportResponse } from '../contract.ts';
 import { ImportReport } from '../results/report.ts';
 import type { RecordOutcome } from '../stages.ts';
 import { writeFile } from '../writeFile.ts';
 import { deleteEarly, deleteLate } from './deleteRecords.ts';
 import type { Deletions, Mirror } from './deletions.ts';
-import { describeDeletion, listDeletions } from './describeRecord.ts';
+import { describeDeletion, type ListedDeletion, listDeletions } from './describeRecord.ts';
 import { findAlong, findDeletions, findRequiring, type MirroredStore, requireCurrent } from './findDeletions.ts';
 import { findObstacleErrors, findOwnerErrors } from './obstacles.ts';
 
@@ -136,9 +136,10 @@ function asForeseen(outcome: RecordOutcome, foreseen: ReturnType<Deletions['fore
 
 function response(
   { inspection, settings, report, deletions }: MirrorCall,
-  listed: readonly Deletion[] = [],
+  listed: readonly ListedDeletion[] = [],
 ): ImportResponse {
   const remaining = deletions.size - report.deletedRecords;
   if (remaining > 0) report.addFileWarning({ type: 'mirror', ...warn('nothing_deleted', { records: remaining }) });
-  return report.toJson({ proved: inspection.proved, dryRun: settings.dryRun === true, deletions: listed });
+  const done = listed.filter(({ path }) => deletions.isDone(path)).map(({ deletion }) => deletion);
+  return report.toJson({ proved: inspection.proved, dryRun: settings.dryRun === true, deletions: done });
 }
