@@ -80,8 +80,8 @@ function deletionText({ record: { id, record }, removal }: DeletedRecord): strin
 async function findDeleted(connection: ZitadelConnection, created: CreatedRecords): Promise<readonly DeletedRecord[]> {
   const { ledger, orgIds } = created;
   const removals = await readRemovals(connection, created);
-  const found: RemovedRecord[] = [];
   if (removals.parents.size === 0 && removals.own.size === 0) return [];
+  const found: RemovedRecord[] = [];
   for await (const record of ledger.records(connection.signal)) {
     if (!isToCreate(record)) continue;
     const own = latest(recordKeys(record).map((key) => removals.own.get(key)));
@@ -159,8 +159,7 @@ async function readRemovals(
   };
   for await (const page of readEvents(connection, query))
     for (const event of page) {
-      const isUndone = event.editorId !== callerId || isLater(event, readTime);
-      if (!isUndone) continue;
+      if (event.editorId === callerId && !isLater(event, readTime)) continue;
       for (const { section, created, removed } of kinds) {
         if (!removed.includes(event.type) || !isRemoval(created, event)) continue;
         const path = removedPath(section, event);
