@@ -46,7 +46,6 @@ export const organisationSection: Section = {
       {
         does: 'also',
         text: 'ZITADEL makes the caller ORG_OWNER of every organisation that it creates',
-        here: 'grants no role that the file does not contain',
         steps: [{ reason: 'caller_becomes_owner', scope: 'file', remedy: 'remove these memberships after the import' }],
       },
       {

@@ -22,7 +22,7 @@ type Fact = Pick<FieldFact | RecordFact, 'text' | 'steps' | 'here' | 'since' | '
 export function zitadelFactsList(): string {
   const subjectsByText = new Map<string, string[]>();
   for (const [fact, names] of factsWithSections()) {
-    if (fact.does === 'exports not' && fact.here === undefined) continue;
+    if (fact.does === 'exports not') continue;
     const fields = (fact.fields ?? []).map(code).join(', ');
     const subject = names.map(code).join(', ') + (fields === '' ? '' : ` (${fields})`);
     const text = describeFact(fact);

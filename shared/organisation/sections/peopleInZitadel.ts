@@ -199,7 +199,6 @@ export const peopleInZitadel: ZitadelBehaviour = {
       does: 'imports not',
       fields: ['otpEmail'],
       text: 'ZITADEL does not import OTP e-mail factors',
-      here: 'carries them with `with_otp`, as `otpEmail` next to the user',
       explains: (values, { isTarget }) => isTarget && isFalse(values),
       steps: [
         {

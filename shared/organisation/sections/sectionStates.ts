@@ -9,7 +9,6 @@ export const activated: FieldFact = {
   does: 'changes',
   fields: ['state'],
   text: 'ZITADEL activates this record',
-  here: 'keeps the states that our files have (specification 2.7)',
   steps: [
     {
       reason: 'record_activated',

@@ -14,7 +14,6 @@ const contentless: RecordFact = {
 const dropped: RecordFact = {
   does: 'imports not',
   text: 'ZITADEL does not import these texts',
-  here: 'imports them',
   steps: [{ reason: 'texts_not_imported', scope: 'organisation', remedy: 'enter them in the target' }],
 };
 
@@ -72,7 +71,6 @@ const passwordless: ZitadelBehaviour = {
     {
       does: 'changes',
       text: 'ZITADEL exports the texts of claimed domains in place of the texts of passwordless registration',
-      here: 'exports the right texts, of all kinds',
     },
   ],
   unexported: [
@@ -86,7 +84,6 @@ const invitations: ZitadelBehaviour = {
     {
       does: 'imports not',
       text: 'ZITADEL imports texts of invitations only if the organisation has texts of passwordless registration',
-      here: 'imports them',
       dependsOnFile: true,
       when: ({ orgId }, file) => !file.hasPasswordlessTexts(orgId),
       steps: [{ reason: 'invitations_not_imported', scope: 'organisation', remedy: 'enter them in the target' }],
@@ -94,7 +91,6 @@ const invitations: ZitadelBehaviour = {
     {
       does: 'exports not',
       text: 'no export of ZITADEL has the texts of invitations',
-      here: 'exports them',
     },
   ],
   unexported: ['all texts'],
