@@ -79,7 +79,7 @@ export const memberInvalid = defineError('INVALID_ARGUMENT', 'MEMBER_INVALID', {
 });
 
 export const lastOwner = defineError('FAILED_PRECONDITION', 'LAST_OWNER', {
-  text: 'user {userId} is the last active IAM_OWNER: grant the role to another user with `identity member add`, or add --force',
+  text: 'user {userId} is the last active IAM_OWNER: grant the role to another user with `identity member add`, or repeat the command with --force',
 });
 
 export const stateUnsuitable = defineError('FAILED_PRECONDITION', 'USER_STATE_UNSUITABLE', {
@@ -128,7 +128,7 @@ export const portForbidden = defineError('FAILED_PRECONDITION', 'PORT_FORBIDDEN'
 });
 
 export const hostNeedsProxy = defineError('FAILED_PRECONDITION', 'HOST_NEEDS_PROXY', {
-  text: 'other machines can reach {host}: put a proxy with TLS in front, such as Caddy with hosting/Caddyfile, and set TRUSTED_PROXIES=1',
+  text: 'other machines can reach {host}: put a TLS proxy in front of this server, such as Caddy with hosting/Caddyfile, and set TRUSTED_PROXIES=1',
 });
 
 export const hostUnknown = defineError('FAILED_PRECONDITION', 'HOST_UNKNOWN', {

@@ -31,7 +31,7 @@ export const organisationInactive = defineError('PERMISSION_DENIED', 'ORGANISATI
 });
 
 export const personDenied = defineError('PERMISSION_DENIED', 'PERSON_DENIED', {
-  text: "the token is a person's: exports and imports need the token of a service user that holds IAM_OWNER",
+  text: 'the token belongs to a person: exports and imports need the token of a service user that holds IAM_OWNER',
 });
 
 export const tokenForOtherOperation = defineError('PERMISSION_DENIED', 'TOKEN_FOR_OTHER_OPERATION', {
@@ -41,9 +41,9 @@ export const tokenForOtherOperation = defineError('PERMISSION_DENIED', 'TOKEN_FO
 export const organisationsExist = defineError('ALREADY_EXISTS', 'ORGANISATIONS_EXIST', {
   text: 'organisations of the file exist already: {orgIds}',
   remedy: {
-    http: 'leave them out by `excluded_org_ids`; if an interrupted call of this import created them, repeat the call without `on_conflict`',
+    http: 'exclude them with `excluded_org_ids`; if an interrupted call of this import created them, repeat the call without `on_conflict`',
     command:
-      'leave them out with --exclude-org; if an interrupted import created them, repeat the command without --on-conflict fail',
+      'exclude them with --exclude-org; if an interrupted import created them, repeat the command without --on-conflict fail',
   },
 });
 
@@ -145,7 +145,7 @@ export const mirrorOutdated = defineError('FAILED_PRECONDITION', 'MIRROR_OUTDATE
 });
 
 export const mirrorChanged = defineError('FAILED_PRECONDITION', 'MIRROR_CHANGED', {
-  text: 'organisation {orgId} has records that were created or changed in the target, such as {record}[, and so have {others}]: mirroring the file would undo that',
+  text: 'records of organisation {orgId} were created or changed in the target, for example {record}[; records of these organisations too: {others}]: mirroring the file would undo these changes',
   remedy: {
     http: 'change the source instead; to undo the changes in the target, add the organisations to `replace_changed`',
     command: 'change the source instead; to undo the changes in the target, add --replace-changed {orgId}',
@@ -155,8 +155,8 @@ export const mirrorChanged = defineError('FAILED_PRECONDITION', 'MIRROR_CHANGED'
 export const mirrorDefaultOrganisation = defineError('FAILED_PRECONDITION', 'MIRROR_DEFAULT_ORGANISATION', {
   text: 'organisation {orgId} is the default organisation, which is mirrored only if the call selects it',
   remedy: {
-    http: 'add it to `org_ids`, or leave it out by `excluded_org_ids`',
-    command: 'select it and all others with --org, or leave it out with --exclude-org {orgId}',
+    http: 'add the organisation to `org_ids`, or exclude it with `excluded_org_ids`',
+    command: 'select this organisation and all others with --org, or exclude it with --exclude-org {orgId}',
   },
 });
 
@@ -212,11 +212,11 @@ export const responseTooLarge = defineError('FAILED_PRECONDITION', 'RESPONSE_TOO
 });
 
 export const onlyObjectWritten = defineError('FAILED_PRECONDITION', 'ONLY_OBJECT_WRITTEN', {
-  text: '{object} was written (generation {generation}), but the export exceeds the response limit of {limit} bytes: use the object, and leave out response_output',
+  text: '{object} was written (generation {generation}), but the export exceeds the response limit of {limit} bytes: use the written object, and omit response_output from further requests',
 });
 
 export const redirectionFailed = defineError('UNAVAILABLE', 'REDIRECTION_FAILED', {
-  text: '{object} was written (generation {generation}), but the response failed: {problem}; use the object, and leave out response_output',
+  text: '{object} was written (generation {generation}), but the response failed: {problem}; use the written object, and omit response_output from further requests',
 });
 
 export const deadlineExceeded = defineError('DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED', {

@@ -58,11 +58,11 @@ export const httpProxyProtocol = defineError('INVALID_ARGUMENT', 'HTTP_PROXY_PRO
 });
 
 export const httpTls = defineError('INVALID_ARGUMENT', 'HTTP_TLS', {
-  text: 'the connection begins with TLS, and this port serves only http: call the proxy in front of it, or call this port with http://',
+  text: 'the connection begins with TLS, and this port serves only http: call the proxy in front of this port, or call the port with http://',
 });
 
 export const hostNotLocal = defineError('PERMISSION_DENIED', 'HOST_NOT_LOCAL', {
-  text: 'the metrics are served only to requests with the Host 127.0.0.1 or localhost: correct the header',
+  text: 'only requests whose Host header is 127.0.0.1 or localhost receive the metrics: correct the header',
 });
 
 export const httpHeadersTooLarge = defineError('RESOURCE_EXHAUSTED', 'HTTP_HEADERS_TOO_LARGE', {

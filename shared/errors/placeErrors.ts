@@ -30,7 +30,7 @@ export const placeNotKnown = defineError('FAILED_PRECONDITION', 'PLACE_NOT_RECOG
 });
 
 export const zitadelHostUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_HOST_UNKNOWN', {
-  text: '{url} is a ZITADEL instance that does not serve this host ({message}): specify the address with its ExternalDomain, or configure the proxy in front of it to forward that host',
+  text: '{url} is a ZITADEL instance that does not serve this host ({message}): specify the address with its ExternalDomain, or configure the proxy in front of ZITADEL to forward that host',
 });
 
 /** The option and the file of a token. The file is absent if the user entered the token at the terminal. */
@@ -117,8 +117,8 @@ export const sourceMissing = defineError('NOT_FOUND', 'SOURCE_MISSING', {
 });
 
 export const storageFull = defineError('RESOURCE_EXHAUSTED', 'STORAGE_FULL', {
-  text: 'no space left in {directory} after {bytes} of {place}',
-  remedy: 'free some space there, or choose another directory; the incomplete file was removed',
+  text: '{directory} has no space left: {bytes} of {place} were written',
+  remedy: 'free some space there, or choose another directory; the command removed the incomplete file',
 });
 
 export const directoryUnusable = defineError('FAILED_PRECONDITION', 'DIRECTORY_UNUSABLE', {
@@ -150,7 +150,7 @@ export const targetChanged = defineError('ABORTED', 'TARGET_CHANGED', {
 });
 
 export const planChanged = defineError('ABORTED', 'PLAN_CHANGED', {
-  text: 'nothing is migrated, because {changed} changed after the dry run that printed the digest of --expect: run a new dry run: {next}',
+  text: 'nothing is migrated, because {changed} changed after the dry run that printed the digest in --expect: run a new dry run: {next}',
 });
 
 export const migrationStopped = defineError('UNAVAILABLE', 'MIGRATION_STOPPED', {
@@ -174,11 +174,11 @@ export const zitadelContextMissing = defineError('FAILED_PRECONDITION', 'ZITADEL
 });
 
 export const zitadelHeaderLost = defineError('FAILED_PRECONDITION', 'ZITADEL_HEADER_LOST', {
-  text: '{url} does not receive the header x-zitadel-orgid: it answers for organisation {answered} instead of {orgId}; configure the proxy in front of it to forward the header, or specify an address without that proxy',
+  text: '{url} does not receive the header x-zitadel-orgid: its response is about organisation {answered} instead of {orgId}; configure the proxy in front of ZITADEL to forward the header, or specify an address that bypasses the proxy',
 });
 
 export const zitadelStatesUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_STATES_UNKNOWN', {
-  text: "{url} exports no states of records, and its search did not return those of organisation {orgId}: {states} ({reason}); permit the token's user to read users, exclude the organisation with --exclude-org {orgId}, or let unknown states count as active with --accept unknown-states",
+  text: "{url} exports no states of records, and the states of these records in organisation {orgId} are unknown: {states} ({reason}); permit the token's user to read users, exclude the organisation with --exclude-org {orgId}, or treat records with unknown states as active with --accept unknown-states",
 });
 
 export const zitadelHistoryIncomplete = defineError('FAILED_PRECONDITION', 'ZITADEL_HISTORY_INCOMPLETE', {
@@ -191,20 +191,20 @@ export const zitadelMirrorOutdated = defineError('FAILED_PRECONDITION', 'ZITADEL
 });
 
 export const zitadelMirrorDeleted = defineError('FAILED_PRECONDITION', 'ZITADEL_MIRROR_DELETED', {
-  text: 'records of organisation {orgId} were deleted in ZITADEL, and the file still has them: {records}[, and {omitted} more][; also records of {others}]: mirroring the file would create them again',
+  text: 'records of organisation {orgId} were deleted in ZITADEL, but the file still contains them: {records}[, and {omitted} more][; also records of {others}]: mirroring the file would create them again',
   remedy:
     'if the source still has these records, delete them there, and export the source again; to create them in ZITADEL again, add --replace-changed {orgId}',
 });
 
 export const zitadelMirrorDefault = defineError('FAILED_PRECONDITION', 'ZITADEL_MIRROR_DEFAULT_ORGANISATION', {
-  text: 'organisation {orgId} is the default organisation of ZITADEL: a mirroring import deletes nothing in it, because it contains the project of the console',
-  remedy: 'leave it out with --exclude-org {orgId}',
+  text: "organisation {orgId} is the default organisation of ZITADEL: a mirroring import deletes nothing in it, because this organisation contains the project of ZITADEL's console",
+  remedy: 'exclude the organisation with --exclude-org {orgId}',
 });
 
 export const zitadelExportTooSlow = defineError('DEADLINE_EXCEEDED', 'ZITADEL_EXPORT_TOO_SLOW', {
   text: 'the export of organisation {orgId} takes too long[: more than {seconds} s]',
   remedy:
-    'allow more time with --timeout, raise the timeouts of gateways, or export it without password hashes, which is four times as fast',
+    'allow more time with --timeout, raise the timeouts of gateways, or export without password hashes, which is four times as fast',
 });
 
 export const zitadelImportTooSlow = defineError('DEADLINE_EXCEEDED', 'ZITADEL_IMPORT_TOO_SLOW', {

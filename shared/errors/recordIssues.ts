@@ -43,8 +43,7 @@ export const instanceIssues = {
   },
   id_in_deletion: {
     text: 'the deletion of the user with this id was interrupted',
-    remedy:
-      'send the mirroring import again, or delete the user again, to finish the deletion; then repeat this import',
+    remedy: 'finish the deletion: repeat the mirroring import, or delete the user again; then repeat this import',
   },
   record_repeated: { text: 'is in the file twice', remedy: 'the import uses the first record; remove the second' },
   id_repeated: {
@@ -54,11 +53,11 @@ export const instanceIssues = {
   login_name_taken: {
     text: 'another user already has the same login name[ {name}][: {holder}][ of organisation {organisation}]',
     remedy:
-      'change one of the names[; you can instead give both organisations `"domainPolicy":{"userLoginMustBeDomain":true}` before the first import of {organisation}][; if this import renames {changing}, send it again]',
+      'change one of the names[; you can instead give both organisations `"domainPolicy":{"userLoginMustBeDomain":true}` before the first import of {organisation}][; if this import renames {changing}, send the import again]',
   },
   name_taken: {
     text: 'another {record} already has the same name[ {name}][: {holder}][ of organisation {organisation}]',
-    remedy: 'change one of the names[; if this import renames {changing}, send it again]',
+    remedy: 'change one of the names[; if this import renames {changing}, send the import again]',
   },
   application_name_taken: {
     text: 'another application of the project already has the same name[ {name}][: {holder}]',
@@ -70,7 +69,7 @@ export const instanceIssues = {
   },
   identity_taken: {
     text: 'another person is already linked to the same external identity[: {holder}]',
-    remedy: 'remove the link from one of them',
+    remedy: 'remove the link from one of the people',
   },
   domain_reserved: {
     text: 'the user name ends with the verified domain of another organisation[: {organisation}]',
@@ -111,7 +110,7 @@ export const instanceIssues = {
   },
   roles_in_use: {
     text: 'the project grant would lose roles that user grants still use[: {roles} (user grants: {count}, such as {grant})]',
-    remedy: 'remove the roles from the user grants first; if this import does so, send it again',
+    remedy: 'remove the roles from the user grants first; if this import removes them, send the import again',
   },
   changed_meanwhile: {
     text: 'after this import began, another call changed or removed the record: for example, it locked the user, or removed a factor or a member',
@@ -119,7 +118,7 @@ export const instanceIssues = {
   },
   deletion_referenced: {
     text: 'the file lacks the record, but the import does not delete it, because {referrer} of organisation {organisation} refers to it',
-    remedy: 'remove that record first, then send the import again',
+    remedy: 'remove the referring record first, then send the import again',
   },
   deletion_of_caller: {
     text: 'the file lacks the user, but the import does not delete the user whose token it uses',
@@ -139,7 +138,7 @@ export const instanceIssues = {
   },
   member_deleted: {
     text: 'the user was a member of a deleted organisation with this id, and ZITADEL does not accept this member again',
-    remedy: 'if the error is about the organisation, import with the token of another user, who becomes its owner',
+    remedy: 'if this is the error of an organisation, import with the token of another user, who becomes its owner',
   },
   member_roles_invalid: {
     text: 'the member has no role that is valid for this kind of membership[: {roles}]',
@@ -194,7 +193,7 @@ export const instanceIssues = {
 } as const satisfies Record<string, IssueRow>;
 
 const REGISTER_ANEW = 'the person must register an authenticator app';
-const CLOSE_IT = 'close it in the target';
+const CLOSE_IT = 'deactivate or lock the record in the target';
 
 /**
  * The reasons of record errors that occur only in imports into ZITADEL. The command itself finds most of them;
@@ -217,9 +216,12 @@ export const zitadelIssues = {
     text: 'this release of ZITADEL refuses the e-mail address, which other releases accept (4.13 accepts letters outside ASCII)',
     remedy: 'upgrade ZITADEL, or change `user.email.email`',
   },
-  zitadel_refuses: { text: 'ZITADEL refuses it: {error}', remedy: 'correct the record, then repeat the command' },
+  zitadel_refuses: {
+    text: 'ZITADEL refuses the record: {error}',
+    remedy: 'correct the record, then repeat the command',
+  },
   content_kept: {
-    text: 'exists with other content, which ZITADEL keeps: {fields}',
+    text: 'exists with other content, which ZITADEL does not overwrite: {fields}',
     remedy: 'change the record on one side, or accept the difference with --on-conflict skip',
   },
   dependency_not_imported: {
@@ -239,11 +241,11 @@ export const zitadelIssues = {
     remedy: USE_ANOTHER_ID,
   },
   id_deleted: {
-    text: '{holder} had this id and was deleted with {owner}, and ZITADEL refuses it',
+    text: '{holder} had this id and was deleted with {owner}, and ZITADEL refuses the id',
     remedy: USE_ANOTHER_ID,
   },
   id_used: {
-    text: '{holder} with this id was deleted in {owner}, and ZITADEL never accepts its id again',
+    text: '{holder} with this id was deleted in {owner}, and ZITADEL never accepts the id again',
     remedy: 'create the record again in the source, with a new id',
   },
   written_elsewhere: {
@@ -271,36 +273,36 @@ export const zitadelIssues = {
     remedy: REGISTER_ANEW,
   },
   seed_of_changed_person: {
-    text: 'the target lacks the TOTP seed; the import does not send the seed, because of the event {event} by {user} at {time}',
+    text: "the target lacks the TOTP seed; the import does not send the seed, because something other than an import by the token's user created or changed the person: event {event} by {user} at {time}",
     remedy: REGISTER_ANEW,
   },
   seed_of_different_person: {
-    text: 'the target lacks the TOTP seed; the import does not send the seed, because the person has other content',
+    text: 'the target lacks the TOTP seed; the import does not send the seed, because the person differs from the person in the source',
     remedy: REGISTER_ANEW,
   },
   open_foreign: {
-    text: "still open in the target, but {state} in the source; the import does not close the record, because no import by the token's user created it",
+    text: "{state} in the source, but neither deactivated nor locked in the target; the import does not change this, because no import by the token's user created the record",
     remedy: CLOSE_IT,
   },
   open_after_event: {
-    text: 'still open in the target, but {state} in the source; the import does not close the record, because of the event {event} by {user} at {time}',
+    text: "{state} in the source, but neither deactivated nor locked in the target; the import does not change this, because something other than an import by the token's user created or changed the record: event {event} by {user} at {time}",
     remedy: CLOSE_IT,
   },
   open_refused: {
-    text: 'still open in the target, but {state} in the source; closing the record failed: {error}',
+    text: '{state} in the source, but neither deactivated nor locked in the target; ZITADEL refused to change this: {error}',
     remedy: CLOSE_IT,
   },
   open_unconfirmed: {
-    text: 'still open in the target, but {state} in the source; no event shows that the record is closed',
+    text: '{state} in the source, but no event shows that the record is deactivated or locked in the target',
     remedy: CLOSE_IT,
   },
   deletion_refused: {
     text: 'the file lacks the record, but ZITADEL does not delete it: {error}',
-    remedy: 'delete it in its console',
+    remedy: "delete the record in ZITADEL's console",
   },
   open_in_search: {
-    text: "the target's search returns the record as open, although events show that it is closed ({state} in the source)",
-    remedy: 'reopen it in the target, and close it again',
+    text: "{state} in the source; events of the target show the same, but the target's search returns the record as active",
+    remedy: 'reactivate or unlock the record in the target, then deactivate or lock it again',
   },
 } as const satisfies Record<string, IssueRow>;
 

@@ -52,7 +52,7 @@ export const snapshotEnded = defineError('ABORTED', 'SNAPSHOT_ENDED', {
 });
 
 export const databaseFormatUnsupported = defineError('UNAVAILABLE', 'DATABASE_FORMAT_UNSUPPORTED', {
-  text: 'the database has {format}, and this version needs format {supported}: run the version that has written it, or begin with an empty database',
+  text: 'the database has {format}, and this version needs format {supported}: run the version that wrote the database, or begin with an empty database',
 });
 
 /** Describes the format of a database; undefined or 0 means that the database has no format. */

@@ -12,7 +12,7 @@ export const warnings = {
     remedy: 'deactivate or lock such records in the target',
   },
   people_initial: {
-    text: 'people who become initial: {people}; the file has no state for them, and their e-mail addresses are unverified',
+    text: 'people whose state becomes `initial`, because the file has no state for them and their e-mail addresses are unverified: {people}',
     remedy: 'add `state` to these people, or set `isEmailVerified` if the source has verified the address',
   },
   login_names_differ: {
@@ -23,16 +23,16 @@ export const warnings = {
   timeout_expected: {
     text: 'the timeout would end an import of this file after {left}: new records need {needed} at the rate that the database recommends',
     remedy: {
-      http: 'send the import again until it is complete: it continues',
-      command: 'repeat the import until it is complete: it continues',
+      http: 'send the import again until it is complete: each call continues the import',
+      command: 'repeat the import until it is complete: each call continues the import',
     },
   },
   organisation_missing: {
     text: 'was selected, but the file does not contain this organisation, or the call also excludes it',
     remedy: { http: 'correct `org_ids` or `excluded_org_ids`', command: 'correct --org or --exclude-org' },
   },
-  privilege_added: { text: 'grants the user {user} {roles} in {target}, which existed before' },
-  domain_added: { text: 'adds the verified domain {domain} to {target}, which existed before' },
+  privilege_added: { text: 'grants the user {user} {roles} in {target}, which existed before the import' },
+  domain_added: { text: 'adds the verified domain {domain} to {target}, which existed before the import' },
   state_changed: { text: 'state changed: {before} to {after}' },
   value_unknown: { text: 'unknown value {value} of {field}: imported without it' },
   value_dropped: { text: 'imported without {value}, which is not valid in {field}' },
@@ -57,30 +57,30 @@ export const warnings = {
     text: 'nothing was deleted, because records have errors: the target has {records} records that the file lacks',
     remedy: 'correct the errors, then send the import again',
   },
-  primary_exists: { text: '{domain} is already the primary domain: imported without isPrimary' },
-  primary_repeated: { text: 'isPrimary is true in a later record of the file: imported without it' },
+  primary_exists: { text: '{domain} is already the primary domain: this domain is imported without isPrimary' },
+  primary_repeated: { text: 'a later domain in the file is primary too: this domain is imported without isPrimary' },
   id_too_long: { text: 'the id has more than {limit} characters: no operation can find the user by this id' },
   hash_unverified: {
-    text: '{format} hashes are {condition}: otherwise the user cannot log in with this password',
+    text: 'in ZITADEL, {format} hashes are {condition}; otherwise the user cannot log in with this password',
     remedy: 'set a new password, or enable the verifier',
   },
   hash_unsupported: {
-    text: 'no ZITADEL verifies this format of password hashes, so the user cannot log in with this password',
+    text: 'no release of ZITADEL verifies this format of password hashes, so the user cannot log in with this password',
     remedy: 'set a new password; known formats are {formats}',
   },
   seed_unusable: { text: 'the TOTP seed is not base32: no authenticator app can generate its codes' },
-  value_converted: { text: '{field} is imported as {stored} instead of {value}', remedy: 'check it' },
+  value_converted: { text: '{field} is imported as {stored} instead of {value}', remedy: 'check the value' },
   phone_unclear: {
     text: 'the phone number {phone} is imported unchanged, because it is not a single number in digits',
-    remedy: 'correct it; otherwise ZITADEL stores other digits, or rejects the person',
+    remedy: 'correct the number; otherwise ZITADEL stores other digits, or rejects the person',
   },
-  phone_corrected: { text: 'the phone number {given} is imported as {phone}', remedy: 'check it' },
-  provider_missing: { text: 'users cannot log in with an identity provider until the target has it: {provider}' },
+  phone_corrected: { text: 'the phone number {given} is imported as {phone}', remedy: 'check the number' },
+  provider_missing: { text: 'users cannot log in with this identity provider until the target has it: {provider}' },
   linked_provider_missing: {
-    text: 'the person cannot log in with this link until the target has its identity provider: {provider}',
+    text: 'the person cannot log in with the linked identity provider until the target has this provider: {provider}',
   },
   providers_not_exported: {
-    text: "exports do not contain identity providers of the instance; of an organisation's own, they contain only generic OIDC and JWT; users cannot log in with them until the target has them: {providers}",
+    text: 'ZITADEL exports identity providers only if they belong to an organisation and are generic OIDC or JWT providers; users cannot log in with these providers until the target has them: {providers}',
   },
   // Only the command creates the following warnings.
   file_kept: {
@@ -104,7 +104,7 @@ export const warnings = {
   },
   // Warnings about an export from ZITADEL.
   states_not_returned: {
-    text: 'states that ZITADEL did not return count as active: organisation {organisation}: {states} ({problem})',
+    text: 'ZITADEL did not return the states of these records in organisation {organisation}, which therefore count as active: {states} ({problem})',
   },
   factors_unknown: {
     text: 'OTP e-mail factors of organisation {organisation} are unknown, and do not move: {problem}',
@@ -120,13 +120,15 @@ export const warnings = {
   },
   // Warnings about an import into ZITADEL.
   release_newer: {
-    text: 'this command does not know version {version}, and assumes the behaviour of ZITADEL {releases}, whose imports also {seen}',
+    text: 'this command does not know ZITADEL {version}, and assumes that it behaves like ZITADEL {releases}, because imports of both {seen}',
   },
   release_unknown: {
-    text: '{call} without a token returns {status} instead of 400 or 401, so the release of ZITADEL is unknown, and this command assumes that it may be any release',
+    text: '{call} without a token returns {status} instead of 400 or 401, so the release of ZITADEL is unknown, and this command considers the behaviour of every release',
   },
-  seeds_sent: { text: '{people} existed in the target without a TOTP seed: the seed of the source {outcome}' },
-  records_closed: { text: 'an earlier import left {records} open in the target: {outcome}' },
+  seeds_sent: { text: '{people} existed in the target without a TOTP seed: the seed from the source {outcome}' },
+  records_closed: {
+    text: 'an earlier import did not deactivate or lock {records} that are deactivated or locked in the source: this import {outcome}',
+  },
   record_recreated: {
     text: 'the record was deleted in the target, and the import creates it again',
     remedy: 'delete it in the source too, or again in the target',

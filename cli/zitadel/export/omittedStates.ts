@@ -38,7 +38,7 @@ export async function addStates(organisation: JsonObject, source: StateSource): 
   const refusal = await addUserStates(source.connection, orgId, statelessUsers(organisation));
   const states = unknownText(organisation);
   if (states === undefined) return undefined;
-  const problem = refusal ?? 'its search does not return them';
+  const problem = refusal ?? 'the search of ZITADEL does not return them';
   if (!source.acceptsUnknown)
     throw zitadelStatesUnknown({ url: source.connection.origin, orgId, states, reason: problem });
   return warn('states_not_returned', { organisation: orgId, states, problem });
@@ -59,9 +59,9 @@ function unknownText(organisation: JsonObject): string | undefined {
   const users = userSections.flatMap((section) => {
     const found = stateless(organisation, section);
     const ids = found.slice(0, MAX_EXAMPLES).map((user) => textAt(user, 'userId', ''));
-    return found.length === 0 ? [] : [`of ${counted(found.length, recordNoun(section))} such as ${ids.join(', ')}`];
+    return found.length === 0 ? [] : [`${counted(found.length, recordNoun(section))} such as ${ids.join(', ')}`];
   });
-  const texts = [...(organisation.orgState === undefined ? ['its own'] : []), ...users];
+  const texts = [...(organisation.orgState === undefined ? ['the organisation itself'] : []), ...users];
   return texts.length === 0 ? undefined : texts.join(', and ');
 }
 

@@ -420,7 +420,9 @@ function differenceIssue({ found, paths }: TargetRecord): LedgerIssue {
 /** Returns the warnings about changes of existing records and about their secrets. */
 function changeWarnings(changes: ImportLedger['changes'], existing: number, dryRun: boolean): ImportWarning[] {
   const { seeds, closed } = changes;
-  const [sent, closedNow] = dryRun ? ['would be sent', 'would be closed'] : ['was sent', 'closed now'];
+  const [sent, closedNow] = dryRun
+    ? ['would be sent', 'would deactivate or lock them']
+    : ['was sent', 'deactivated or locked them'];
   const ofSeeds = warn('seeds_sent', { people: counted(seeds, 'person'), outcome: sent });
   const ofClosed = warn('records_closed', { records: counted(closed, 'record'), outcome: closedNow });
   const others = warn('secrets_not_compared', { people: counted(existing, 'person') });

@@ -100,7 +100,8 @@ describe('identity serve', () => {
     const stderr = `identity: port ${port} is in use: ${advice}\n`;
     expect(taken).toMatchObject({ code: 1, stdout: '', stderr });
     const open = await identity(['serve', '--data', path, '--port', '0', '--host', '0.0.0.0']);
-    const remedy = 'put a proxy with TLS in front, such as Caddy with hosting/Caddyfile, and set TRUSTED_PROXIES=1';
+    const remedy =
+      'put a TLS proxy in front of this server, such as Caddy with hosting/Caddyfile, and set TRUSTED_PROXIES=1';
     expect(open).toMatchObject({ code: 1, stderr: `identity: other machines can reach 0.0.0.0: ${remedy}\n` });
     const behind = { env: { TRUSTED_PROXIES: '1' } };
     const foreign = await identity(['serve', '--data', path, '--port', '0', '--host', '192.0.2.1'], behind);

@@ -41,7 +41,7 @@ describeStores('an import', (kind) => {
       await other;
       expect(errors).toBeUndefined();
       expect(summary).toMatchObject({ created: { domains: 1 }, failed: {} });
-      const message = 'first.example is already the primary domain: imported without isPrimary';
+      const message = 'first.example is already the primary domain: this domain is imported without isPrimary';
       const warning = { type: 'domain', id: 'O_second.example', reason: 'primary_exists', message };
       expect(summary.warnings).toContainEqual(warning);
       const isVerified = true;

@@ -49,7 +49,7 @@ describe('a migration with --expect', () => {
     const { code, stdout, stderr } = await identity(expecting);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(
-      /\nidentity: nothing is migrated, because the source changed after the dry run that printed the digest of --expect: run a new dry run: identity migrate --from .+ --dry-run\n$/,
+      /\nidentity: nothing is migrated, because the source changed after the dry run that printed the digest in --expect: run a new dry run: identity migrate --from .+ --dry-run\n$/,
     );
     const after = await identity(['export', south.database, '--to', '-', '--org', 'acme']);
     expect(after.stderr).toContain('does not have acme');

@@ -96,7 +96,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () =
   it.each([
     [
       '--expect',
-      'nothing is migrated, because the target changed after the dry run that printed the digest of --expect: run a new dry run: ',
+      'nothing is migrated, because the target changed after the dry run that printed the digest in --expect: run a new dry run: ',
     ],
     ['--on-conflict', 'has changed since the plan was made; nothing is migrated: run the command again'],
   ])('with %s migrates nothing if the target changes while the question stands', async (option, problem) => {

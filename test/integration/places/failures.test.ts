@@ -213,7 +213,7 @@ describe('a call on places that fails', () => {
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(
-        `identity: no space left in ${directory} after [\\d,]+ bytes of ${target}: free some space there, or choose another directory; the incomplete file was removed\n`,
+        `identity: ${directory} has no space left: [\\d,]+ bytes of ${target} were written: free some space there, or choose another directory; the command removed the incomplete file\n`,
       ),
     });
     expect(await readdir(directory)).toEqual([]);

@@ -8,7 +8,7 @@ import { startLocal } from '../../support/instances/localStart.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
 import { describeStores, keyEnvironment, openTestStore, type StoreKind, sqlite } from '../../support/stores/stores.ts';
 
-const message = `the database has format ${FORMAT - 1}, and this version needs format ${FORMAT}: run the version that has written it, or begin with an empty database`;
+const message = `the database has format ${FORMAT - 1}, and this version needs format ${FORMAT}: run the version that wrote the database, or begin with an empty database`;
 
 /** Initialises an instance, and gives it another format. */
 async function instanceOfOtherFormat(kind: StoreKind): Promise<StoreLocation> {

@@ -172,7 +172,7 @@ describe('a repeated import into a ZITADEL', () => {
       });
     expect(summary.warnings).toContainEqual({
       type: 'state',
-      ...warn('records_closed', { records: '12 records', outcome: 'closed now' }),
+      ...warn('records_closed', { records: '12 records', outcome: 'deactivated or locked them' }),
     });
     expect(closedIn(zitadel.contents)).toEqual({ ...closedStates, ini: 'LOCKED' });
     expect(importsOf(zitadel)).toEqual([]);
@@ -207,7 +207,7 @@ describe('a repeated import into a ZITADEL', () => {
           type: 'human_user',
           id: 'bob',
           message: expect.stringMatching(
-            /^still open in the target, but locked in the source; the import does not close the record, because of the event user\.reactivated by admin at /,
+            /^locked in the source, but neither deactivated nor locked in the target; .* the record: event user\.reactivated by admin at /,
           ),
           reason: 'open_after_event',
           params: { ...byAdmin, state: 'USER_STATE_LOCKED', event: 'user.reactivated' },
@@ -216,7 +216,7 @@ describe('a repeated import into a ZITADEL', () => {
           type: 'human_user',
           id: 'eve',
           message: expect.stringMatching(
-            /^still open in the target, but inactive .*user\.human\.profile\.changed by admin/,
+            /^inactive in the source, but neither .*user\.human\.profile\.changed by admin/,
           ),
           reason: 'open_after_event',
           params: { ...byAdmin, state: 'USER_STATE_INACTIVE', event: 'user.human.profile.changed' },

@@ -94,7 +94,7 @@ describe('a proxy that removes the header of the organisation', () => {
     await call(
       `inspect ${zitadel.url} --token-file ${tokenFile}`,
       1,
-      `identity: ${zitadel.url} does not receive the header x-zitadel-orgid: it answers for organisation ${DEFAULT_ORGANISATION} instead of 1; configure the proxy in front of it to forward the header, or specify an address without that proxy\n`,
+      `identity: ${zitadel.url} does not receive the header x-zitadel-orgid: its response is about organisation ${DEFAULT_ORGANISATION} instead of 1; configure the proxy in front of ZITADEL to forward the header, or specify an address that bypasses the proxy\n`,
     );
   });
 });

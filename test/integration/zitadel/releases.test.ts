@@ -61,7 +61,7 @@ describe('a ZITADEL with a newer version than this command', () => {
     const { zitadel, tokenFile } = await filledZitadel([], { version });
     // The field distinguishes the stand-in's default release from earlier releases.
     const assumed = signedReleases().newestFirst.find(({ sign }) => sign.field === 'orgState');
-    const assumption = `this command does not know version ${version}, and assumes the behaviour of ZITADEL ${describeKnownReleases(assumed?.releases ?? {})}, whose imports also have the field orgState`;
+    const assumption = `this command does not know ZITADEL ${version}, and assumes that it behaves like ZITADEL ${describeKnownReleases(assumed?.releases ?? {})}, because imports of both have the field orgState`;
     const file = await exportFileWith(organisation('acme'));
     const to = `--to ${zitadel.url} --to-token-file ${tokenFile}`;
     const { stdout } = await call(`migrate --from ${file} ${to} --dry-run`, 0);

@@ -72,19 +72,19 @@ describe('an export from a ZITADEL that exports no states', () => {
     [
       'may not be searched',
       { hidesUsers: true },
-      'of 3 people such as 350000000000000000, 350000000000000001, 350000000000000002, and of 2 service users such as 31, 32 (',
+      '3 people such as 350000000000000000, 350000000000000001, 350000000000000002, and 2 service users such as 31, 32 (',
     ],
     [
       'are not found',
       { findsUser: (userId) => userId !== bob?.userId },
-      'of 1 person such as 350000000000000001 (its search does not return them)',
+      '1 person such as 350000000000000001 (the search of ZITADEL does not return them)',
     ],
   ])('writes nothing if users %s, unless the call specifies their state', async (_why, behaviour, unknown) => {
     const { zitadel, tokenFile } = await oldZitadel(behaviour);
     const file = join(await testDirectory(), 'acme.json');
     const exporting = ['export', zitadel.url, '--token-file', tokenFile, '--org', 'acme', '--to', file];
-    const remedy = 'exclude the organisation with --exclude-org acme, or let unknown states count';
-    await call(exporting, 1, `of organisation acme: ${unknown}`, remedy);
+    const remedy = 'exclude the organisation with --exclude-org acme, or treat records with unknown states';
+    await call(exporting, 1, `in organisation acme are unknown: ${unknown}`, remedy);
     expect(existsSync(file)).toBe(false);
     expect(await identityResult([...exporting, '--accept', 'unknown-states'])).toMatchObject({
       code: 0,
@@ -94,7 +94,7 @@ describe('an export from a ZITADEL that exports no states', () => {
     // What is known is kept.
     expect(acme).toMatchObject({ orgState: 'ORG_STATE_ACTIVE' });
     expect(acme.humanUsers[1].state).toBeUndefined();
-    const warning = `states that ZITADEL did not return count as active: organisation acme: ${unknown}`;
+    const warning = `in organisation acme, which therefore count as active: ${unknown}`;
     await call(['inspect', ...exporting.slice(1, 6), '--accept', 'unknown-states'], 0, warning);
   });
 });
@@ -133,7 +133,7 @@ describe('a migration from a ZITADEL that exports no states', () => {
     const { stdout } = await callThere(`org list --data ${north.database.slice('sqlite:'.length)}`, 0);
     expect(stdout).not.toContain('acme');
     const agreed = [...from, ...all, '--accept', 'unknown-states'];
-    const warning = 'states that ZITADEL did not return count as active: organisation acme: of 3 people such as 35';
+    const warning = 'in organisation acme, which therefore count as active: 3 people such as 35';
     await callThere(['migrate', '--dry-run', ...agreed], 0, warning);
     const result = await migrate([...agreed, '--yes'], await prepareMigration(north));
     expect(result.warnings).toContainEqual({

@@ -51,7 +51,7 @@ describe('a password hash', () => {
     expect(hashVerification(hash)).toEqual({ format, verifier, isWithinBounds: true });
     const where = `verified only if SystemDefaults.PasswordHasher.Verifiers has ${verifier}`;
     expect(describeVerifiers(format)).toBe(where);
-    const message = expect.stringContaining(`${format} hashes are ${where}: otherwise the user cannot log in`);
+    const message = expect.stringContaining(`${format} hashes are ${where}; otherwise the user cannot log in`);
     expect(passwordHashWarning(hash)).toMatchObject({ reason: 'hash_unverified', message });
   });
 
@@ -105,7 +105,7 @@ describe('a password hash', () => {
   ])('such as %j is verified by no ZITADEL', (hash) => {
     expect(hashVerification(hash)).toEqual({ format: 'unknown', isWithinBounds: false });
     expect(describeVerifiers('unknown')).toBe('no ZITADEL verifies this format');
-    const message = expect.stringMatching(/^no ZITADEL verifies this format of password hashes/);
+    const message = expect.stringMatching(/^no release of ZITADEL verifies this format of password hashes/);
     expect(passwordHashWarning(hash)).toMatchObject({ reason: 'hash_unsupported', message });
   });
 });

@@ -11,7 +11,7 @@ export const verdicts = [
     message: /^(Multifactor OTP .*COMMAND-b312D|Errors\.NotFound \(COMMAND-4g3xq)\)$/,
   },
   { name: 'denied', sign: '-', status: 403, message: /^No matching permissions found \(AUTH-(AWfge|5mWD2)\)$/ },
-  { name: 'person', sign: 'p', status: 403, message: /^the token is a person's: / },
+  { name: 'person', sign: 'p', status: 403, message: /^the token belongs to a person: / },
   {
     name: 'otherOperation',
     sign: 'x',

@@ -69,7 +69,7 @@ describe('a fault', () => {
 
   it('of a missing report is short, and contains the reason', () => {
     const params = { directory: '/data', bytes: '5 bytes', place: '/data/failed.json' };
-    expect(failureText(storageFull(params))).toBe('no space left in /data after 5 bytes of /data/failed.json');
+    expect(failureText(storageFull(params))).toBe('/data has no space left: 5 bytes of /data/failed.json were written');
   });
 
   it('of a full disk of temporary data names the directory', () => {

@@ -58,16 +58,16 @@ it('is recognised by its sign, as its predecessors are without it', async () => 
 });
 
 it('is assumed for a newer version with the same fields', async () => {
-  const assumed = 'this command does not know version 1001.0.0, and assumes the behaviour of ZITADEL';
+  const assumed = 'this command does not know ZITADEL 1001.0.0, and assumes that it behaves like ZITADEL';
   expect(await recognise([...knownSigns, 'orgColour'], '1001.0.0')).toEqual({
     releases: { since: invented },
-    assumption: `${assumed} in release 1000, whose imports also have the field orgColour`,
+    assumption: `${assumed} in release 1000, because imports of both have the field orgColour`,
   });
   expect((await recognise(knownSigns, '1001.0.0')).assumption).toBe(
-    `${assumed} ${describeKnownReleases(newest?.releases ?? {})}, whose imports also have the field ${newest?.sign.field}`,
+    `${assumed} ${describeKnownReleases(newest?.releases ?? {})}, because imports of both have the field ${newest?.sign.field}`,
   );
   expect((await recognise([], '1001.0.0')).assumption).toBe(
-    `${assumed} ${describeKnownReleases(oldest)}, whose imports also lack the field ${knownSigns.at(-1)}`,
+    `${assumed} ${describeKnownReleases(oldest)}, because imports of both lack the field ${knownSigns.at(-1)}`,
   );
 });
 
@@ -75,7 +75,7 @@ it('is not assumed if a proxy answers in place of ZITADEL', async () => {
   expect(await recognise([], '4.13.1', 403)).toEqual({
     releases: allReleases,
     assumption:
-      'POST /admin/v1/import without a token returns 403 instead of 400 or 401, so the release of ZITADEL is unknown, and this command assumes that it may be any release',
+      'POST /admin/v1/import without a token returns 403 instead of 400 or 401, so the release of ZITADEL is unknown, and this command considers the behaviour of every release',
   });
 });
 
