@@ -133,7 +133,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
     'master.key in DATA_DIR; none with Firestore, where exports, imports and `identity rekey` need it',
   ],
   HOSTING: [
-    'where clients send requests: to this process (`process`), to the URL of a function (`function`), or to the load balancer of an instance (`load_balancer`; then /openapi.json of removeOtpEmail describes all operations). Determines the default of TRUSTED_PROXIES',
+    'where clients send requests: to this process (`process`), to a function (`function`), or to the load balancer of an instance (`load_balancer`; then removeOtpEmail describes all operations)',
     'process (with K_SERVICE: function)',
   ],
   K_SERVICE: ['set by Google Cloud; selects the limits of the cloud', 'none (self-hosted)'],
@@ -145,7 +145,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   MAX_TOKEN_DAYS: ['longest lifetime, in days, of the tokens that the command creates', '90'],
   METRICS_PORT: ['port of 127.0.0.1 at which `identity serve` offers /metrics for Prometheus', 'none'],
   BCRYPT_COST: [
-    `cost of bcrypt, which hashes clear passwords in imports, from ${min} to ${max}; each step doubles the time, which is a quarter of a second of a core at 12`,
+    `cost of bcrypt for clear passwords in imports, from ${min} to ${max}; at 12, a hash takes a quarter of a second, and each step doubles it`,
     String(bcryptCosts.default),
   ],
   TRANSFER_BUCKET: [
@@ -154,7 +154,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   ],
   AUDIT_DAYS: ['days for which an embedded database keeps the events of its audit trail', '400'],
   TRUSTED_PROXIES: [
-    'number of addresses that trusted proxies append to X-Forwarded-For, from which the audit trail takes the address of the client; above 0, `serve` may listen on any address; 0 ignores the header',
+    'number of addresses that trusted proxies append to X-Forwarded-For, from which the audit trail takes the address of the client; above 0, `serve` may listen on any address',
     'by HOSTING: 0, 1 or 2',
   ],
   SHUTDOWN_SECONDS: [

@@ -58,7 +58,7 @@ const limitTable = {
     unit: 'bytes',
     selfHosted: 2_000_000_000,
     cloud: UNLIMITED,
-    text: 'bytes of the bodies and objects of all running imports and exports together; temporary files may use at most half of the free space',
+    text: 'bytes of the bodies and objects of all running imports and exports together; temporary files may use half of the free space',
   },
   // Each organisation needs about 2 KB of memory.
   organisations: {
@@ -97,7 +97,7 @@ const limitTable = {
   textBytes: fixed(
     'textBytes',
     'bytes',
-    'bytes of any other text of a file, such as a URI, a hash or a TOTP seed; binary values count as base64. Scripts, texts of messages and metadata may have four bytes for each character that ZITADEL permits',
+    'bytes of any other text of a file, such as a URI or a hash; scripts, texts of messages and metadata may have four bytes for each character that ZITADEL permits',
   ),
   listElements: fixed(
     'listElements',
@@ -110,7 +110,7 @@ const limitTable = {
     unit: 'count',
     selfHosted: 2,
     cloud: UNLIMITED,
-    text: 'imports at once (with dry runs), and exports at once. An operation counts from the end of its body to the last byte of its response, except while it waits for the lock of the instance',
+    text: 'imports at once (with dry runs), and exports at once, except while they receive their bodies or wait for the lock of the instance',
   },
   headersMs: {
     unit: 'duration',
@@ -131,23 +131,15 @@ const limitTable = {
     unit: 'count',
     selfHosted: 1_000,
     cloud: UNLIMITED,
-    text: 'open connections, and requests at once; at most two thirds of the open files that the system allows, and a tenth of the connections over HTTP/2. A further connection is closed',
+    text: 'open connections, and requests at once; at most two thirds of the open files that the system allows, and a tenth of the connections over HTTP/2',
   },
   streamsPerConnection: fixed(
     'streamsPerConnection',
     'count',
-    'unanswered requests of an HTTP/2 connection, and resets; above, a further stream is refused, or the connection is closed after resets',
+    'unanswered requests of an HTTP/2 connection, and resets',
   ),
-  pipelinedRequests: fixed(
-    'pipelinedRequests',
-    'count',
-    'unanswered requests of an HTTP/1 connection; above, the connection is closed',
-  ),
-  stallMs: fixed(
-    'stallMs',
-    'duration',
-    'time for which a client may leave a response unread; then the server closes its connection or HTTP/2 stream',
-  ),
+  pipelinedRequests: fixed('pipelinedRequests', 'count', 'unanswered requests of an HTTP/1 connection'),
+  stallMs: fixed('stallMs', 'duration', 'time for which a client may leave a response unread'),
 } as const satisfies Record<string, LimitDefinition>;
 
 /** The descriptions of limited quantities in errors. */

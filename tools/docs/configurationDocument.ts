@@ -5,14 +5,11 @@ import { code, table } from './markdown.ts';
 const INTRODUCTION = `# Configuration
 
 The service reads these environment variables once, at its start. An empty variable counts as unset.
-An invalid environment stops the start, with every problem in one message.
-
-\`identity serve\` gets the database from \`--data\` or \`--firestore\`, and the other variables from here.
-In Google Cloud, Terraform sets the variables: see [operations-google-cloud.md](operations-google-cloud.md).`;
+\`identity serve\` gets the database from \`--data\` or \`--firestore\`. In Google Cloud, [Terraform](../terraform/README.md) sets the variables.`;
 
 const LIMITS = `## Limits
 
-What a request can use. Limits with a variable can be set. [errors.md](errors.md) has the errors of requests and records above a limit.`;
+Limits with a variable can be set.`;
 
 /** Writes `docs/configuration.md` from the variables that the configuration reads. */
 export function configurationDocument(): string {

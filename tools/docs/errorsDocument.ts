@@ -15,11 +15,11 @@ type ErrorTable = Readonly<Record<string, unknown>>;
 
 const INTRODUCTION = `# Errors
 
-Names, reasons and parameters are stable; texts change. Parts in brackets are absent without their parameters. Ids in parentheses are ZITADEL's.
-Messages contain the problem and the remedy, so only names and parameters are listed here. The messages of [records](#records) are ZITADEL's; their texts and remedies are below.
+Names, reasons and parameters are stable; texts change. Ids in parentheses are ZITADEL's. Messages contain the problem and the remedy, except those of [records](#records).
 See also [the form of an error](specification.md#23-error-body), [the codes](specification.md#72-codes-and-statuses) and [ZITADEL's ids of the errors of single records](zitadel.md#57-errors-of-single-records).`;
 
-const RECORDS = 'Reasons of the entries of `errors` in the response to an import. Their `message` is ZITADEL’s.';
+const RECORDS =
+  'Reasons of the entries of `errors` in the response to an import. Their `message` is ZITADEL’s. Parts in brackets are absent without their parameters.';
 const ZITADEL_RECORDS =
   'Imports into ZITADEL, which the command makes, have these reasons too. The command prints their texts and remedies.';
 const WARNINGS =
