@@ -11,6 +11,8 @@ import * as storeErrors from '../../shared/errors/storeErrors.ts';
 import { warnings } from '../../shared/errors/warnings.ts';
 import { code, table } from './markdown.ts';
 
+const PARAMETER = /\{\w+\}/g;
+
 type ErrorTable = Readonly<Record<string, unknown>>;
 
 const INTRODUCTION = `# Errors
@@ -19,7 +21,7 @@ Names, reasons and parameters are stable; texts change. Ids in parentheses are Z
 See also [the form of an error](specification.md#23-error-body), [the codes](specification.md#72-codes-and-statuses) and [ZITADEL's ids of the errors of single records](zitadel.md#57-errors-of-single-records).`;
 
 const RECORDS =
-  'Reasons of the entries of `errors` in the response to an import. Their `message` is ZITADEL’s. Parts in brackets are absent without their parameters.';
+  'Reasons of the entries of `errors` in the response to an import. Their `message` is ZITADEL’s. The command prints these texts with more details.';
 const ZITADEL_RECORDS =
   'Imports into ZITADEL, which the command makes, have these reasons too. The command prints their texts and remedies.';
 const WARNINGS =
@@ -66,12 +68,8 @@ function describeError({ reason, id, ...row }: ErrorRow): string {
 
 /** Describes an error or issue by its name and parameters. Omits the text, because messages contain it. */
 function describeName(name: string, row: IssueRow, facts: readonly string[] = []): string {
-  const parameters = templateText(row, 'http').match(/\{\w+\}/g) ?? [];
+  const parameters = templateText(row, 'http').match(PARAMETER) ?? [];
   return [code(name), ...facts, ...new Set(parameters)].join(' ');
-}
-
-function item(name: string, text: string): string {
-  return `- ${code(name)}: ${text}`;
 }
 
 /** Lists the names of errors by code. Omits the texts, because the command prints each text with its remedy. */
@@ -87,8 +85,15 @@ function nameTable(errorsByName: ErrorTable): string {
 
 function issueList(rows: Readonly<Record<string, IssueRow>>): string {
   return Object.entries(rows)
-    .map(([reason, row]) => item(reason, templateText(row, 'http')))
+    .map(([reason, row]) => describeIssue(reason, templateText(row, 'http')))
     .join('\n');
+}
+
+/** Describes an issue by its text without the optional parts, and lists the parameters of these parts. */
+function describeIssue(reason: string, template: string): string {
+  const text = template.replaceAll(/\[[^\]]*\]/g, '');
+  const optional = (template.match(PARAMETER) ?? []).filter((parameter) => !text.includes(parameter));
+  return `- ${[code(reason), ...new Set(optional)].join(' ')}: ${text}`;
 }
 
 function nameList(rows: Readonly<Record<string, IssueRow>>): string {
