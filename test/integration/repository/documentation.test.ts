@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root, run } from '../../../tools/program.ts';
+import { guarantees } from '../../fixtures/guarantees.ts';
 import {
   anchors,
   manualCommands,
@@ -69,15 +70,18 @@ describe('a citation of the specification or of the contract of ZITADEL', () => 
   });
 });
 
-describe('a guarantee of SECURITY.md', async () => {
+describe('the guarantees of SECURITY.md', async () => {
   const { text } = await readDocument('SECURITY.md');
-  const [, guarantees = ''] = /^## Guarantees$([\s\S]*?)^## /m.exec(text) ?? [];
-  const rows = guarantees.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| guarantee |'));
+  const [, chapter = ''] = /^## Guarantees$([\s\S]*?)^## /m.exec(text) ?? [];
 
-  it.each(rows)('names tests, all of which exist: %s', (row) => {
-    const tests = [...row.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)];
+  it('are those that have tests', () => {
+    const listed = Array.from(chapter.matchAll(/^- (.*)$/gm), ([, item = '']) => item);
+    expect(listed).toEqual(guarantees.map(({ guarantee }) => guarantee));
+  });
+
+  it.each(guarantees)('have tests, all of which exist: $guarantee', ({ tests }) => {
     expect(tests).not.toEqual([]);
-    for (const [, title = '', path = ''] of tests) {
+    for (const [title, path] of tests) {
       // `it('title'`, `it.each(…)("title"` or Terraform's `run "title"`.
       const literal = title.replace(/[\^$.*+?()[\]{}|\\]/g, '\\$&');
       expect(readFileSync(join(root, path), 'utf8')).toMatch(new RegExp(`(?:\\(\\s*|^run )(['"\`])${literal}\\1`, 'm'));
