@@ -118,7 +118,8 @@ async function writeBody(response: Response, body: ResponseBody, outgoing: Outgo
     outgoing.end();
   } else outgoing.end(body.small);
   stopUpload(req);
-  void untilTaken(outgoing, 'close', stallMs);
+  // Without unwritten bytes, no client can delay the end of the response.
+  if (!isHttp1(outgoing) || outgoing.writableLength > 0) void untilTaken(outgoing, 'close', stallMs);
 }
 
 const NO_CONTENT = 204;

@@ -1,11 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { invalidRequest } from '../../../shared/errors/errors.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
-import { errorResponse } from '../../../shared/http/responses.ts';
+import { completeContent, errorResponse, fixedContent, jsonResponse } from '../../../shared/http/responses.ts';
 import { capturedLog } from '../../support/http/capturedLog.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';
 
 const logged = capturedLog();
+
+describe('a complete response', () => {
+  it('has a body for code that reads it, with the headers', async () => {
+    const response = jsonResponse({ name: 'Ada' });
+    response.headers.set('x-request-id', 'r');
+    const { headers } = response.clone();
+    expect(headers.get('x-request-id')).toBe('r');
+    expect(await new Response(response.body, response).json()).toEqual({ name: 'Ada' });
+    expect(response.bodyUsed).toBe(true);
+  });
+
+  it('gives the server the same bytes for each response with fixed content', async () => {
+    const bytes = Buffer.from('page');
+    const respond = fixedContent({}, async () => bytes);
+    expect(completeContent(await respond())).toBe(bytes);
+    expect(await (await respond()).text()).toBe('page');
+  });
+});
 
 describe('errorResponse', () => {
   it('omits text that is invalid in a header from WWW-Authenticate', () => {
