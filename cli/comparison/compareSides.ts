@@ -1,6 +1,7 @@
 // Comparison of two places. Repeats the comparison while ZITADEL's exports do not contain its latest writes.
 
 import { setTimeout } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { NO_ORGANISATION } from '../../functions/export/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
 import type { Inspection, RecordVisitor } from '../../shared/exportFile/inspection.ts';
@@ -13,20 +14,22 @@ import type { ImportFacts } from '../records/importFacts.ts';
 import type { ComparedSides, Explain, RunDatabase } from '../records/runDatabase.ts';
 import { type CallContext, trackPhase } from '../terminal/progress.ts';
 import { LAG_MS, type ZitadelSide, zitadelReason } from '../zitadel/expectedDifferences.ts';
+import { type ComparedSide, readTogether, type SideInspection } from './readTogether.ts';
 
 interface Comparing {
   readonly database: RunDatabase;
   /** The number of differing records to list. */
   readonly maxListed: number;
   readonly explain: Explain;
-  readonly first: {
-    readonly place: Place;
-    readonly options: PlaceExportOptions;
-    /** The number of records that the command found when it read this side earlier. */
-    readonly expected?: number;
+  readonly first: ComparedSide & {
+    /** The result of reading this side earlier. */
+    readonly earlier?: SideInspection;
   };
   /** The second side. Its options may depend on the content of the first side. */
-  readonly second: { readonly place: Place; readonly options: (first: PlaceInspection) => PlaceExportOptions };
+  readonly second: {
+    readonly place: Place;
+    readonly options: (first: Pick<Inspection, 'organisations'>) => PlaceExportOptions;
+  };
   /** Whether the first side is ZITADEL. Defaults to `lagging[0]`. */
   readonly isFirstZitadel?: boolean;
   /** For each side, whether its exports may omit the latest writes for a moment, as ZITADEL's exports do. */
@@ -39,13 +42,21 @@ interface Comparing {
  * @throws IdentityError for a place that cannot be read; the signal's reason
  */
 export async function compareSides(
-  { database, maxListed, explain, first, second, lagging = [false, false], isFirstZitadel = lagging[0] }: Comparing,
+  comparing: Comparing,
   context: CallContext,
 ): Promise<{
   readonly compared: ComparedSides;
-  readonly read: readonly [first: PlaceInspection, second: PlaceInspection];
+  readonly read: readonly [first: SideInspection, second: SideInspection];
 }> {
+  const { database, maxListed, explain, first, second, lagging = [false, false] } = comparing;
   const [isFirstLagging] = lagging;
+  const { isFirstZitadel = isFirstLagging } = comparing;
+  const together = isFirstZitadel || lagging.includes(true) ? undefined : await readBoth(comparing, context);
+  if (together !== undefined) {
+    database.stated = together[0].stated;
+    const compared = await trackComparison(database, recordsOf(together[0]), { maxListed, explain }, context);
+    return { compared, read: together };
+  }
   const readSide = (place: Place, options: PlaceExportOptions, visitor: RecordVisitor, expected?: number) =>
     inspectPlace(place, options, context, { visitor, label: `comparing ${place.name}`, expected });
   let read: PlaceInspection | undefined;
@@ -53,7 +64,7 @@ export async function compareSides(
   for (;;) {
     if (read === undefined || isFirstLagging) {
       database.first.reset();
-      read = await readSide(first.place, first.options, database.first, first.expected);
+      read = await readSide(first.place, first.options, database.first, first.earlier && recordsOf(first.earlier));
       database.stated = isFirstZitadel ? statedByZitadel(first.options) : read.stated;
     }
     database.second.reset();
@@ -65,6 +76,20 @@ export async function compareSides(
     before = found;
     await setTimeout(LAG_MS, undefined, { signal: context.signal });
   }
+}
+
+/**
+ * Reads two databases at once.
+ * @returns undefined if the sides must be read one after the other
+ */
+async function readBoth({ database, first, second }: Comparing, context: CallContext) {
+  if (first.place.takes === 'files' || second.place.takes === 'files') return undefined;
+  const { earlier } = first;
+  const options = second.options(earlier ?? { organisations: [] });
+  const sides = [first, { place: second.place, options }] as const;
+  const read = await readTogether(database, sides, context, earlier && recordsOf(earlier));
+  // The options of the second side depend on the first side, which may have changed since the earlier reading.
+  return read !== undefined && isDeepStrictEqual(second.options(read[0]), options) ? read : undefined;
 }
 
 /**

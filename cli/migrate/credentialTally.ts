@@ -19,7 +19,8 @@ import { allReleases, overlap, type ReleaseRange, refusingHashes } from '../../s
 import { accepts } from '../exports/placeInterfaces.ts';
 import { meterOfRecords } from '../exports/trackTransfer.ts';
 import type { RecordContent } from '../records/comparedRecord.ts';
-import type { ComparedPair } from '../records/runDatabase.ts';
+import type { NamedPeople } from '../records/equalRecords.ts';
+import type { ComparedPair, RunDatabase } from '../records/runDatabase.ts';
 import { MAX_EXAMPLES } from '../terminal/numberTexts.ts';
 import { trackPhase } from '../terminal/progress.ts';
 import type { MigrationRun } from './migrationRun.ts';
@@ -27,17 +28,11 @@ import type { CredentialSummary } from './migrationTypes.ts';
 import type { OpenSide } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';
 
-/** The number of people with the same reason, and the names of the first people. */
-interface Group {
-  count: number;
-  readonly names: string[];
-}
-
 /** The people of an organisation who have a password in the source. */
 interface OrganisationCredentials {
   /** The reason why no person of the organisation counts, if there is such a reason. */
   reason?: string;
-  readonly kept: Group;
+  readonly kept: NamedPeople;
 }
 
 /** The target of a migration, and the expected results of its import. */
@@ -65,7 +60,7 @@ export class CredentialTally {
   /** The number of people whom the target may reject because of their hashes. */
   refused = 0;
   private readonly organisations = new Map<string, OrganisationCredentials>();
-  private readonly others = new Map<string, Group>();
+  private readonly others = new Map<string, NamedPeople>();
 
   constructor(target: CredentialTarget) {
     this.target = target;
@@ -75,6 +70,16 @@ export class CredentialTally {
     const target = this.target.arrives?.includes(outcome) === true ? arriving(first, second) : second;
     if (section === organisationSection.name) this.addOrganisation(orgId, first, target);
     if (section === humanUserSection.name) this.addPerson({ orgId, id }, first, target);
+  }
+
+  /**
+   * Adds people whose records have the same bytes in two instances of this service.
+   * @param withPassword the people with a password; the target keeps their passwords, factors and states
+   */
+  addEqual(orgId: string, people: number, withPassword: NamedPeople): void {
+    this.people += people;
+    this.withPassword += withPassword.count;
+    add(this.organisation(orgId).kept, withPassword);
   }
 
   /**
@@ -198,13 +203,13 @@ function arriving(first: RecordContent, second: RecordContent | undefined): Reco
   };
 }
 
-function addTo(groups: Map<string, Group>, reason: string, added: Group): void {
+function addTo(groups: Map<string, NamedPeople>, reason: string, added: NamedPeople): void {
   const group = groups.get(reason) ?? { count: 0, names: [] };
   groups.set(reason, group);
   add(group, added);
 }
 
-function add(group: Group, { count, names }: Group): void {
+function add(group: NamedPeople, { count, names }: NamedPeople): void {
   group.count += count;
   group.names.push(...names.slice(0, MAX_EXAMPLES - group.names.length));
 }
@@ -223,21 +228,36 @@ export async function countCredentials(
   const zitadel = kind === 'zitadel' ? (facts?.releases ?? allReleases) : undefined;
   const tally = new CredentialTally(planned === undefined ? { zitadel } : { zitadel, ...expected(planned, zitadel) });
   const { counts } = exported.inspection.tally;
-  const sections = [humanUserSection.name, organisationSection.name];
-  const all = { total: sections.reduce((sum, name) => sum + (counts[name] ?? 0), 0) };
+  const all = { total: tallied.reduce((sum, name) => sum + (counts[name] ?? 0), 0) };
   let records = 0;
   await trackPhase(
     output,
     'comparing credentials',
     meterOfRecords(() => ({ records, ...all })),
     async () => {
-      for await (const pair of database.pairs(signal, sections)) {
-        tally.addPair(pair);
-        records++;
-      }
+      for await (const counted of tallyRecords(tally, database, signal)) records += counted;
     },
   );
   return tally;
+}
+
+const tallied = [humanUserSection.name, organisationSection.name];
+
+/** Adds people and organisations after the comparison. Yields the numbers of added records. */
+export async function* tallyRecords(
+  tally: CredentialTally,
+  database: Pick<RunDatabase, 'pairs' | 'equal'>,
+  signal: AbortSignal,
+): AsyncGenerator<number, void, void> {
+  for await (const pair of database.pairs(signal, tallied)) {
+    tally.addPair(pair);
+    yield 1;
+  }
+  for (const [orgId, { counts, withPassword }] of database.equal.organisations) {
+    const people = counts[humanUserSection.name] ?? 0;
+    tally.addEqual(orgId, people, withPassword);
+    yield people;
+  }
 }
 
 /** Returns the expected results of the import. */

@@ -56,7 +56,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
   const { source, target } = sides;
   const { database, settings, response } = run;
   const explain = explainDifferences(sides, settings, database.imports, response);
-  const first = { place: source.place, options: currentOptions(run), expected: run.exported.records };
+  const first = { place: source.place, options: currentOptions(run), earlier: run.exported.inspection };
   const second = onlyOrganisationsOf(target.place, first.options);
   const lagging = [false, target.kind === 'zitadel'] as const;
   const isFirstZitadel = source.kind === 'zitadel';

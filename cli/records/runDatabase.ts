@@ -7,10 +7,12 @@ import { total } from '../../shared/collections/counts.ts';
 import { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import { defined } from '../../shared/defined.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
+import type { EqualRecord, Pairing } from '../../shared/exportFile/pairedExports.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
-import { organisationSection, recordSection } from '../../shared/organisation/allSections.ts';
+import { organisationSection, recordSection, sections } from '../../shared/organisation/allSections.ts';
 import { type FieldDifference, fieldDifferences } from '../../shared/organisation/equality.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
+import type { Section } from '../../shared/organisation/sections/section.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { nothingStated } from '../../shared/organisation/statedContent.ts';
 import { isTurnOver, yieldToEventLoop } from '../../shared/turns.ts';
@@ -23,9 +25,10 @@ import {
   recordName,
   statedRecordContent,
 } from './comparedRecord.ts';
+import { EqualRecords } from './equalRecords.ts';
 import { anyZitadel, ImportFacts } from './importFacts.ts';
 import type { SecretSelection } from './secretSelection.ts';
-import { type Side, SideFacts } from './sideFacts.ts';
+import { affectsOthers, type Side, SideFacts } from './sideFacts.ts';
 
 /** The outcome of the comparison of a record of one side with the other side. */
 type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';
@@ -59,7 +62,6 @@ const storedRecord = z.object({
   second: z.string().nullable(),
   loss: z.string().nullable(),
 });
-const sectionRow = z.object({ section: z.string() });
 const equalRow = z.object({ section: z.string(), orgId: z.string(), records: z.int() });
 const organisationRow = z.object({
   orgId: z.string(),
@@ -123,8 +125,7 @@ type OutcomeCounts = Record<Outcome | 'differentAsExpected', number>;
 
 /** The result of a comparison. */
 export class ComparedSides {
-  /** The numbers of records, by section and outcome. */
-  readonly counts = new Map<string, OutcomeCounts>();
+  private readonly bySection = new Map<string, OutcomeCounts>();
   /** The same numbers by organisation. */
   readonly organisations = new Map<string, OutcomeCounts>();
   /** The unexpected differences. */
@@ -143,8 +144,14 @@ export class ComparedSides {
     return this.differences.size === 0;
   }
 
+  /** The numbers of records by section, in the order of an export, and by outcome. */
+  get counts(): ReadonlyMap<string, OutcomeCounts> {
+    const names: readonly string[] = [...sections.map(({ name }) => name), organisationSection.name];
+    return new Map([...this.bySection].toSorted(([a], [b]) => names.indexOf(a) - names.indexOf(b)));
+  }
+
   count({ section, orgId }: Pick<ComparedRecord, 'section' | 'orgId'>, outcome: keyof OutcomeCounts, records = 1) {
-    countsIn(this.counts, section)[outcome] += records;
+    countsIn(this.bySection, section)[outcome] += records;
     countsIn(this.organisations, orgId)[outcome] += records;
   }
 }
@@ -176,7 +183,7 @@ const EQUAL = `
 
 const ORGANISATIONS = `
   SELECT orgId, sum(section = ?) AS people, count(*) AS records, min(iif(section = ? AND isRepeat = 0, content, NULL)) AS content
-  FROM first GROUP BY orgId ORDER BY min(position)`;
+  FROM first GROUP BY orgId ORDER BY max(position)`;
 
 /** An organisation with the numbers of its people and of all its records, including itself. */
 export interface SizedOrganisation {
@@ -190,7 +197,7 @@ export interface SizedOrganisation {
  * The records of two sides, such as the source and the target of a migration, each with digests of its secrets. The
  * records are in an unnamed temporary file, which the operating system removes. Memory does not grow with the sides.
  */
-export class RunDatabase implements Disposable {
+export class RunDatabase implements Disposable, Pairing {
   /** The database. The tables of `imports` are also in this database. */
   readonly database = new TemporaryDatabase(TABLES);
   private readonly facts = new SideFacts(this.database);
@@ -202,6 +209,7 @@ export class RunDatabase implements Disposable {
   stated = nothingStated;
   /** Whether the second side was read to its end, and has not changed since. */
   isSecondComplete = false;
+  readonly equal = new EqualRecords();
   /** Receives the records of the first side. The caller must load the first side completely before the second. */
   readonly first = this.loader('first');
   /** Receives the records of the second side. */
@@ -230,8 +238,11 @@ export class RunDatabase implements Disposable {
   ): Promise<ComparedSides> {
     const sides = new ComparedSides(maxListed);
     this.database.run('DELETE FROM differing');
-    for (const columns of this.database.all('SELECT section FROM second GROUP BY section ORDER BY min(position)'))
-      countsIn(sides.counts, sectionRow.parse(columns).section);
+    for (const [orgId, { counts }] of this.equal.organisations)
+      for (const [section, records] of Object.entries(counts)) {
+        sides.count({ section, orgId }, 'equal', records);
+        onCompared(records);
+      }
     for (const columns of this.database.all(EQUAL)) {
       const { records, ...record } = equalRow.parse(columns);
       sides.count(record, 'equal', records);
@@ -243,8 +254,6 @@ export class RunDatabase implements Disposable {
         this.compareRecord(record, sides, explain);
         onCompared(1);
       }
-    // Sections without counts contain only records that imports ignore.
-    for (const [section, counts] of sides.counts) if (total(counts) === 0) sides.counts.delete(section);
     return sides;
   }
 
@@ -274,9 +283,15 @@ export class RunDatabase implements Disposable {
   organisations(): readonly SizedOrganisation[] {
     return this.database.all(ORGANISATIONS, humanUserSection.name, organisationSection.name).map((columns) => {
       const { content: text, ...organisation } = organisationRow.parse(columns);
-      const { orgId } = organisation;
+      const { orgId, people, records } = organisation;
       const name = text === null ? orgId : textAt(parseObject(readContent(text).body), 'org.name', orgId);
-      return { ...organisation, name };
+      const { counts = {} } = this.equal.organisations.get(orgId) ?? {};
+      return {
+        orgId,
+        name,
+        people: people + (counts[humanUserSection.name] ?? 0),
+        records: records + total(counts),
+      };
     });
   }
 
@@ -305,6 +320,15 @@ export class RunDatabase implements Disposable {
     const fields = first === second ? [] : this.fieldDifferences(record, withoutSecrets(given), withoutSecrets(found));
     return { second: found, fields };
   }
+
+  /** Whether the comparison needs only the number of equal records of a section. */
+  readonly isPaired = (section: Section): boolean => {
+    const isCompared = section.keys !== true || this.selection.withKeys;
+    return isCompared && section.exported?.providerType === undefined && !affectsOthers(section);
+  };
+
+  /** Counts a record that both sides have. Neither side may load this record. */
+  readonly onEqual = (record: EqualRecord): void => this.equal.add(record);
 
   [Symbol.dispose](): void {
     this.database[Symbol.dispose]();
@@ -339,6 +363,7 @@ export class RunDatabase implements Disposable {
         return record?.key;
       },
       reset: () => {
+        this.equal.reset();
         if (side === 'first') this.imports.reset();
         else this.isSecondComplete = false;
         this.database.run(`DELETE FROM ${side}`);

@@ -116,6 +116,16 @@ export class SideFacts {
   }
 }
 
+/** Whether the comparison of other records depends on records of a section. */
+export function affectsOthers({ collection, adjusted, references = [], ...section }: Section): boolean {
+  return (
+    partialTargets.has(collection) ||
+    section.name === domainPolicySection.name ||
+    adjusted !== undefined ||
+    references.some(({ ifOwn }) => ifOwn !== undefined)
+  );
+}
+
 /** Whether records of a section refer to records that imports may ignore. */
 function mayBeLeftOut({ references = [] }: Section): boolean {
   return references.some(({ collection }) => collection === 'projectGrants');

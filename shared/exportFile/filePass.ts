@@ -123,7 +123,8 @@ function errorOfField(error: JsonError, field: string | undefined): JsonError {
   return new JsonError([field], `the value is ${wrongFile.kind}, not an export file: ${wrongFile.remedy}`);
 }
 
-function createPass(): FilePass {
+/** Creates the result of a pass that has read nothing yet. */
+export function createPass(): FilePass {
   const tally = new ManifestTally();
   const unknown = new UnknownFields();
   return { drafts: [], taken: 0, tally, unknown, manifest: undefined, digest: '' };
@@ -137,18 +138,23 @@ function takeEntries(pass: FilePass, end: number, onEntry: NonNullable<PassOptio
   }
 }
 
-function draftAt({ drafts, taken }: FilePass, entry: number): OrganisationDraft {
+/** Returns the draft of an entry in `orgs`. */
+export function draftAt({ drafts, taken }: FilePass, entry: number): OrganisationDraft {
   while (taken + drafts.length <= entry) drafts.push(new OrganisationDraft(taken + drafts.length));
   const draft = drafts[entry - taken];
   if (draft === undefined) throw new Error(`no organisation ${entry}`);
   return draft;
 }
 
-function addItem(
+/**
+ * Reads and validates an item, and adds it to the pass.
+ * @throws JsonError
+ */
+export function addItem(
   item: ExportFileItem,
   pass: FilePass,
   onRecord: OnRecord,
-  knownDrafts: readonly OrganisationDraft[] | undefined,
+  knownDrafts?: readonly OrganisationDraft[],
 ): void {
   const value = item.isTooLarge === true ? undefined : uniqueValue(item);
   if (item.organisation === undefined) {

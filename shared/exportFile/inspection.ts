@@ -204,7 +204,8 @@ export function tallyExport(
   return passFile(source, signal, { onRecord, onItems, onEntry, isStream: true });
 }
 
-function tallyOrganisation(record: OrganisationRecord | undefined, tally: ManifestTally): void {
+/** Counts an organisation and its own record. */
+export function tallyOrganisation(record: OrganisationRecord | undefined, tally: ManifestTally): void {
   tally.addOrganisation();
   if (record !== undefined) tally.add(record);
 }
@@ -247,7 +248,7 @@ function select(
  * Compares a file's records with its manifest.
  * @throws IdentityError INVALID_ARGUMENT that lists each difference
  */
-function checkManifest(manifest: Manifest, tally: ManifestTally): void {
+export function checkManifest(manifest: Manifest, tally: Inspection['tally']): void {
   const names = new Set([...Object.keys(manifest.counts), ...Object.keys(tally.counts)]);
   const violations: FieldViolation[] = [...names]
     .map((name) => ({ name, stated: countOf(manifest.counts, name), read: countOf(tally.counts, name) }))

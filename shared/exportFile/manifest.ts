@@ -138,7 +138,6 @@ export interface ManifestEntry {
   readonly unknown?: UnknownContent;
 }
 
-const MODULUS = 1n << 256n;
 /** The number of 16-bit words in a hash. */
 const HASH_WORDS = 16;
 
@@ -171,7 +170,16 @@ export class ManifestTally {
   }
 
   get digest(): string {
-    return formatDigest(this.sums.reduce((total, word) => (total << 16n) + BigInt(word), 0n));
+    return formatDigest(this.sum);
+  }
+
+  /** Returns the digest of the records that this tally lacks, if all records together have the given digest. */
+  restOf(digest: string): string {
+    return formatDigest(BigInt(`0x${digest.slice(DIGEST.length)}`) - this.sum);
+  }
+
+  private get sum(): bigint {
+    return this.sums.reduce((total, word) => (total << 16n) + BigInt(word), 0n);
   }
 
   private count(name: string): void {
@@ -182,7 +190,9 @@ export class ManifestTally {
 const DIGEST = 'sha256:';
 
 function formatDigest(sum: bigint): string {
-  return `${DIGEST}${(sum % MODULUS).toString(16).padStart(64, '0')}`;
+  return `${DIGEST}${BigInt.asUintN(HASH_WORDS * 16, sum)
+    .toString(16)
+    .padStart(64, '0')}`;
 }
 
 const recordForm = 'each in the form of ZITADEL’s message `zitadel.admin.v1.DataOrg`';

@@ -40,6 +40,8 @@ export type FieldFilter = (name: string) => boolean;
 interface ReadingOptions {
   /** Whether to return only the positions of records, without text and value. */
   readonly findsOnly?: boolean;
+  /** Whether to hold the records of lists, so that the caller parses them by `parseHeld`. */
+  readonly holdsRecords?: boolean;
   /** Returns whether to skip a record of a list, by its path. */
   readonly isSkipped?: ((path: JsonPath) => boolean) | undefined;
   readonly onUnknown?: OnUnknown | undefined;
@@ -60,6 +62,7 @@ export class ExportFileReader {
   private readonly isWanted: FieldFilter;
   private readonly onUnknown: OnUnknown | undefined;
   private readonly findsOnly: boolean;
+  private readonly holdsRecords: boolean;
   private readonly isSkipped: (path: JsonPath) => boolean;
   private readonly splitter: JsonSplitter;
   private seenFields = new Set<string>();
@@ -75,9 +78,11 @@ export class ExportFileReader {
    * @param isWanted returns whether to read a field. A caller that skips unknown fields must have checked the file
    * before.
    */
-  constructor(isWanted: FieldFilter, { findsOnly = false, isSkipped = () => false, onUnknown }: ReadingOptions = {}) {
+  constructor(isWanted: FieldFilter, options: ReadingOptions = {}) {
+    const { findsOnly = false, holdsRecords = false, isSkipped = () => false, onUnknown } = options;
     this.isWanted = isWanted;
     this.findsOnly = findsOnly;
+    this.holdsRecords = holdsRecords;
     this.isSkipped = isSkipped;
     this.onUnknown = onUnknown;
     this.splitter = new JsonSplitter((path, kind) => this.treat(path, kind), exportFileLimits);
@@ -133,7 +138,8 @@ export class ExportFileReader {
         return this.treatField(path, kind);
       default:
         if (findField(path) === undefined) return 'keep';
-        return this.isSkipped(path) ? 'skip' : this.treatRecord(kind);
+        if (this.isSkipped(path)) return 'skip';
+        return this.holdsRecords && kind === 'object' ? 'hold' : this.treatRecord(kind);
     }
   }
 

@@ -30,9 +30,10 @@ import { StringDecoder } from './stringContent.ts';
 /**
  * How to process a value. `enter` splits an object or a list into its values. `keep` parses the value; for a text or a
  * scalar, `enter` does the same. `skip` only finds the value's end, because the caller checks the bytes separately.
- * `glance` keeps a value up to the size limit; it checks a larger object, list or text in parts, and drops it.
+ * `glance` keeps a value up to the size limit; it checks a larger object, list or text in parts, and drops it. `hold`
+ * does the same without parsing the value: `parseHeld` parses it.
  */
-export type Treatment = 'enter' | 'keep' | 'skip' | 'glance';
+export type Treatment = 'enter' | 'keep' | 'skip' | 'glance' | 'hold';
 
 /** The kind of a JSON value, determined by its first byte. */
 export type ValueKind = 'object' | 'array' | 'string' | 'scalar';
@@ -48,9 +49,12 @@ export interface SplitValue {
   readonly end: number;
   /** The number of field names in the value, including those of inner objects. */
   readonly names: number;
-  /** The JSON text of a kept value; empty for a skipped or dropped value. */
+  /**
+   * The JSON text of a kept value; empty for a skipped or dropped value. The text of a held value contains one character
+   * for each byte.
+   */
   readonly text: string;
-  /** The parsed text of a kept value; undefined for a skipped or dropped value. */
+  /** The parsed text of a kept value; undefined for a skipped, dropped or held value. */
   readonly value: unknown;
 }
 
@@ -78,6 +82,7 @@ interface RunningValue {
   readonly isName: boolean;
   /** Whether to check and drop the value if it is too large, instead of rejecting it. */
   readonly isOptional: boolean;
+  readonly isHeld: boolean;
   isKept: boolean;
   /** Checks the value in parts. Present if the value is too large to keep. */
   check?: ValueCheck;
@@ -267,32 +272,24 @@ export class JsonSplitter {
   private run(kind: ValueKind, at: number, isName: boolean, treatment: Treatment): number {
     const search = { depth: 0, isInText: false, isOver: false, names: 0 };
     const isKept = treatment !== 'skip';
-    const isOptional = treatment === 'glance' && kind !== 'scalar';
-    this.running = { kind, start: this.offset + at, isName, isOptional, isKept, search };
+    const isHeld = treatment === 'hold';
+    const isOptional = (isHeld || treatment === 'glance') && kind !== 'scalar';
+    this.running = { kind, start: this.offset + at, isName, isOptional, isHeld, isKept, search };
     return at;
   }
 
   /** Completes the running value, which ends before `at`. */
   private complete(running: RunningValue, bytes: Buffer, at: number, found: SplitValue[]): void {
     this.checkSize(running, bytes, at);
-    const { kind, start, isName, isKept, search, check } = running;
+    const { kind, start, isName, isHeld, isKept, search, check } = running;
     check?.end();
     this.running = undefined;
-    const { text, value } = isKept ? this.parse(bytes.subarray(start - this.offset, at), start) : SKIPPED;
+    const kept = bytes.subarray(start - this.offset, at);
+    const { text, value } = !isKept ? SKIPPED : isHeld ? hold(kept) : parseKept(kept, start, () => this.errorPath);
     if (isName) this.enterName(String(value));
     else {
       this.expectNext();
       found.push({ path: [...this.path], kind, start, end: this.offset + at, names: search.names, text, value });
-    }
-  }
-
-  private parse(bytes: Buffer, start: number): Pick<SplitValue, 'text' | 'value'> {
-    try {
-      if (!isUtf8(bytes)) throw new SyntaxError(describeInvalidUtf8(bytes));
-      const text = bytes.toString();
-      return { text, value: parseText(text) };
-    } catch (error) {
-      throw error instanceof SyntaxError ? locate(bytes, start, this.errorPath, error.message) : error;
     }
   }
 
@@ -320,6 +317,29 @@ export class JsonSplitter {
   private unexpected(bytes: Buffer, at: number, expected: string): JsonError {
     return this.error(unexpectedCharacter(bytes, at, `, expected ${expected}`), this.offset + at);
   }
+}
+
+/** @param pathOf returns the path of the value, for errors */
+function parseKept(bytes: Buffer, start: number, pathOf: () => JsonPath): Pick<SplitValue, 'text' | 'value'> {
+  try {
+    if (!isUtf8(bytes)) throw new SyntaxError(describeInvalidUtf8(bytes));
+    const text = bytes.toString();
+    return { text, value: parseText(text) };
+  } catch (error) {
+    throw error instanceof SyntaxError ? locate(bytes, start, pathOf(), error.message) : error;
+  }
+}
+
+function hold(bytes: Buffer): Pick<SplitValue, 'text' | 'value'> {
+  return { text: bytes.toString('latin1'), value: undefined };
+}
+
+/**
+ * Parses a held value.
+ * @throws JsonError
+ */
+export function parseHeld({ path, text }: Pick<SplitValue, 'path' | 'text'>): Pick<SplitValue, 'text' | 'value'> {
+  return parseKept(Buffer.from(text, 'latin1'), 0, () => path);
 }
 
 /** Describes unexpected bytes after the end of a document. */

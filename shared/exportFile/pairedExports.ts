@@ -1,0 +1,216 @@
+// Reads two exports of this service at once, and decodes only records that the other export does not contain.
+
+import { addCounts, type Counts, increase } from '../collections/counts.ts';
+import { invalidRequest } from '../errors/errors.ts';
+import { JsonError } from '../json/jsonError.ts';
+import { parseHeld } from '../json/splitter.ts';
+import { findSection, sections } from '../organisation/allSections.ts';
+import { nestedRecords } from '../organisation/record.ts';
+import { isList, type Section } from '../organisation/sections/section.ts';
+import { chunksInTurns } from '../turns.ts';
+import { addItem, createPass, draftAt, type PassOptions } from './filePass.ts';
+import { checkManifest, type Inspection, type RecordVisitor, tallyOrganisation } from './inspection.ts';
+import { statedContent } from './manifest.ts';
+import { type ExportFileItem, ExportFileReader } from './reader.ts';
+
+/** One of two exports. */
+export interface PairedExport {
+  open(signal: AbortSignal): AsyncIterable<Uint8Array>;
+  readonly onItems: NonNullable<PassOptions['onItems']>;
+  /** Returns whether to read an organisation, by its id. */
+  readonly isSelected: (orgId: string) => boolean;
+  /** Receives the selected records without an equal record in the other export. */
+  readonly visitor: Pick<RecordVisitor, 'add'>;
+}
+
+/** The result of reading one of two exports. */
+export type PairedInspection = Pick<Inspection, 'organisations' | 'manifest' | 'stated' | 'tally'>;
+
+/** A record that both exports contain with the same bytes. */
+export interface EqualRecord {
+  readonly section: Section;
+  readonly orgId: string;
+  /** The compact JSON of the record, with one character for each byte. */
+  readonly text: string;
+  /** Parses the record. */
+  json(): unknown;
+}
+
+/** How to process equal records. */
+export interface Pairing {
+  /** Returns whether to compare the bytes of a section's records. Records of other sections are always decoded. */
+  readonly isPaired: (section: Section) => boolean;
+  readonly onEqual: (record: EqualRecord) => void;
+}
+
+/** The maximum size of the records of a side that wait for equal records of the other side. */
+const MAX_WAITING_BYTES = 8_000_000;
+
+/**
+ * Reads two exports at once, and checks them by their manifests. Memory does not grow with the exports.
+ * @throws JsonError, or IdentityError INVALID_ARGUMENT, if an export is damaged or is not an export of this service
+ */
+export async function readPaired(
+  exports: readonly [PairedExport, PairedExport],
+  pairing: Pairing,
+  signal: AbortSignal,
+): Promise<readonly [PairedInspection, PairedInspection]> {
+  const equal: Counts = {};
+  const paired = {
+    sections: new Set(sections.filter((section) => isList(section) && pairing.isPaired(section))),
+    onEqual: (record: EqualRecord) => {
+      increase(equal, record.section.name);
+      pairing.onEqual(record);
+    },
+  };
+  // After an error of one side, the other side must not wait for its next chunk.
+  const stop = new AbortController();
+  const open = (source: PairedExport) => new PairedSide(source, paired, AbortSignal.any([signal, stop.signal]));
+  const [first, second] = [open(exports[0]), open(exports[1])];
+  try {
+    for (;;) {
+      // Reads the side that is behind, so that few records wait.
+      const isSecondBehind = second.waitingBytes < first.waitingBytes;
+      const side = first.isOver || (isSecondBehind && !second.isOver) ? second : first;
+      if (side.isOver) break;
+      signal.throwIfAborted();
+      await side.read(side === first ? second : first);
+    }
+    const inspections = [first.finish(equal), second.finish(equal)] as const;
+    // The manifests must agree about the sum of the equal records, which were not decoded.
+    if (first.undecoded !== second.undecoded) throw notProved('digest mismatch between the two exports');
+    return inspections;
+  } finally {
+    stop.abort();
+    await Promise.all([first.close(), second.close()]);
+  }
+}
+
+function notProved(description: string): Error {
+  return invalidRequest([{ field: 'manifest', description }]);
+}
+
+/** The sections whose records are compared by their bytes, and what to do with equal records. */
+interface PairedSections extends Pick<Pairing, 'onEqual'> {
+  readonly sections: ReadonlySet<Section>;
+}
+
+/** One of two exports that are read at once. */
+class PairedSide {
+  private readonly source: PairedExport;
+  private readonly paired: PairedSections;
+  private readonly reader = new ExportFileReader(() => true, { holdsRecords: true });
+  private readonly pass = createPass();
+  private readonly chunks: AsyncGenerator<Uint8Array>;
+  private next: Promise<IteratorResult<Uint8Array>>;
+  /** The records that wait, in the order of the file, by their keys. */
+  private readonly waiting = new Map<string, ExportFileItem>();
+  waitingBytes = 0;
+  isOver = false;
+
+  constructor(source: PairedExport, paired: PairedSections, signal: AbortSignal) {
+    this.source = source;
+    this.paired = paired;
+    this.chunks = chunksInTurns(source.open(signal));
+    this.next = this.request();
+  }
+
+  /** Reads the next chunk of this side. */
+  async read(other: PairedSide): Promise<void> {
+    const { done, value } = await this.next;
+    if (done === true) {
+      this.reader.end();
+      this.isOver = true;
+      return;
+    }
+    const items = this.reader.push(value);
+    this.source.onItems(items);
+    for (const item of items) this.take(item, other);
+    if (this.waitingBytes > MAX_WAITING_BYTES) this.decode(MAX_WAITING_BYTES / 2);
+    this.next = this.request();
+  }
+
+  /** Decodes all remaining records, and compares the counts with the manifest. */
+  finish(equal: Counts): PairedInspection {
+    const { pass, source } = this;
+    this.decode();
+    if (this.reader.organisations > 0) draftAt(pass, this.reader.organisations - 1);
+    const { drafts, manifest, tally } = pass;
+    const headers = drafts.map((draft) => draft.toHeader());
+    for (const { record } of headers) tallyOrganisation(record, tally);
+    if (manifest === undefined) throw notProved('missing, although every export ends with one');
+    const inspected = { counts: addCounts(tally.counts, equal), digest: manifest.digest };
+    checkManifest(manifest, inspected);
+    const organisations = headers.filter(({ orgId }) => source.isSelected(orgId));
+    for (const { record } of organisations) if (record !== undefined) source.visitor.add(record);
+    return { organisations, manifest, stated: statedContent(manifest), tally: inspected };
+  }
+
+  /** The digest of the records that were not decoded, according to the manifest. */
+  get undecoded(): string {
+    return this.pass.tally.restOf(this.pass.manifest?.digest ?? '');
+  }
+
+  async close(): Promise<void> {
+    await this.chunks.return(undefined);
+  }
+
+  /** Requests the next chunk, which can arrive while the other side is read. */
+  private request(): Promise<IteratorResult<Uint8Array>> {
+    const next = this.chunks.next();
+    // `read` throws this error, unless the other side fails first.
+    next.catch(() => undefined);
+    return next;
+  }
+
+  private take(item: ExportFileItem, other: PairedSide): void {
+    const section = findSection(item.name);
+    if (item.organisation === undefined || section === undefined) {
+      addItem(item, this.pass, this.addRecord);
+      return;
+    }
+    const { orgId } = draftAt(this.pass, item.organisation);
+    if (orgId === undefined) throw new JsonError(item.path, 'the record precedes the id of its organisation');
+    const isPaired = item.value === undefined && item.isTooLarge === undefined && this.isPaired(section, item);
+    const key = isPaired ? `${item.name}${JSON.stringify(orgId)}${item.text}` : item.path.join();
+    if (isPaired && this.source.isSelected(orgId) && other.remove(key))
+      this.paired.onEqual({ section, orgId, text: item.text, json: () => parseHeld(item).value });
+    else this.keep(key, item);
+  }
+
+  /** A record that contains other records is decoded, because the other records count too. */
+  private isPaired(section: Section, { text }: ExportFileItem): boolean {
+    const nested = section.nested?.list.split('.').at(-1);
+    return this.paired.sections.has(section) && (nested === undefined || !text.includes(`"${nested}"`));
+  }
+
+  private keep(key: string, item: ExportFileItem): void {
+    if (this.waiting.has(key)) throw new JsonError(item.path, 'the export repeats a record');
+    this.waiting.set(key, item);
+    this.waitingBytes += item.text.length;
+  }
+
+  private remove(key: string): boolean {
+    const item = this.waiting.get(key);
+    if (item === undefined) return false;
+    this.waiting.delete(key);
+    this.waitingBytes -= item.text.length;
+    return true;
+  }
+
+  /** Decodes the records that have waited longest, until at most `bytes` wait. By default, decodes all. */
+  private decode(bytes = -1): void {
+    for (const [key, item] of this.waiting) {
+      if (this.waitingBytes <= bytes) return;
+      this.remove(key);
+      const isHeld = item.value === undefined && item.isTooLarge === undefined;
+      addItem(isHeld ? { ...item, ...parseHeld(item) } : item, this.pass, this.addRecord);
+    }
+  }
+
+  private readonly addRecord: PassOptions['onRecord'] = (record, path, whole) => {
+    if (!this.source.isSelected(record.orgId)) return;
+    this.source.visitor.add(whole, undefined, path);
+    for (const nested of nestedRecords(record, path)) this.source.visitor.add(nested.record, whole);
+  };
+}
