@@ -1,8 +1,6 @@
-import {
-  connectFirestore,
-  type DocumentMessage,
-  type FirestoreConnection,
-} from '../../shared/store/firestore/firestoreConnection.ts';
+import { connectFirestore, type FirestoreConnection } from '../../shared/store/firestore/firestoreConnection.ts';
+import type { DocumentMessage } from '../../shared/store/firestore/messages.ts';
+import { commitWrites, runQuery } from '../../shared/store/firestore/methods.ts';
 import { readBatches } from '../../shared/store/firestore/scan.ts';
 
 // Measures what the service on Firestore is compared with: Firestore's client alone, with the same documents.
@@ -14,24 +12,23 @@ const DOCUMENTS_PER_COMMIT = 500;
 const COMMITS_IN_FLIGHT = 8;
 
 async function scan(collection: string): Promise<readonly DocumentMessage[]> {
-  const { client, parent, options } = source;
-  const structuredQuery = { from: [{ collectionId: collection }] };
+  const query = { select: [], from: collection, where: [], orderBy: [] };
   const documents: DocumentMessage[] = [];
-  for await (const batch of readBatches(client.runQuery({ parent, structuredQuery }, options), DOCUMENTS_PER_COMMIT))
-    documents.push(...batch);
+  const stream = await runQuery(source, { parent: source.parent, query });
+  for await (const batch of readBatches(stream, DOCUMENTS_PER_COMMIT)) documents.push(...batch);
   return documents;
 }
 
 /** Creates documents in the new project, with several commits in flight. */
 async function write(documents: readonly DocumentMessage[]): Promise<void> {
-  const { client, database, parent, options } = target;
+  const { database, parent } = target;
   const writes = documents.map(({ name, fields }) => ({
-    update: { name: `${parent}${(name ?? '').slice(source.parent.length)}`, fields: fields ?? {} },
+    update: { name: `${parent}${name.slice(source.parent.length)}`, fields },
     currentDocument: { exists: false },
   }));
   const commitNext = async () => {
     for (let batch = writes.splice(0, DOCUMENTS_PER_COMMIT); batch.length > 0; ) {
-      await client.commit({ database, writes: batch }, options);
+      await commitWrites(target, { database, writes: batch });
       batch = writes.splice(0, DOCUMENTS_PER_COMMIT);
     }
   };

@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { extname, join, relative } from 'node:path';
 import type { Loader, Plugin } from 'esbuild';
 import { root } from '../program.ts';
-import { selectCalledMessages } from './firestoreMessages.ts';
 
 // Modules of dependencies that bundles replace. The dependencies load these modules at startup, but this service calls
 // nothing in them, so they only delay the start.
@@ -15,14 +13,22 @@ const description = { $type: { toObject: () => ({}) } };
 Root.prototype.toDescriptor = () => ({ file: [] });
 Type.prototype.toDescriptor = Enum.prototype.toDescriptor = () => description;`;
 
+// The client requires the definition of its service.
+const NO_METHODS = JSON.stringify(
+  ['google', 'firestore', 'v1', 'Firestore'].reduceRight<object>((inner, name) => ({ nested: { [name]: inner } }), {
+    methods: {},
+  }),
+);
+
 const EMPTY = 'module.exports = {};';
 const gax = 'node_modules/google-gax/build';
 
-/** For the path of each replaced module, the code that replaces the module, or a function that derives the code. */
-const replacements: Readonly<Record<string, string | ((original: string) => string)>> = {
+/** For the path of each replaced module, the code that replaces the module. */
+const replacements: Readonly<Record<string, string>> = {
   // Omits the document model, the administration's client and 1.9 MB of generated messages.
   'node_modules/@google-cloud/firestore/build/src/index.js': `exports.v1 = require('@google-cloud/firestore-api/client_v1');`,
-  'node_modules/@google-cloud/firestore-api/build/protos/protos.json': selectCalledMessages,
+  // Omits all messages, because the store has codecs of its own (shared/store/firestore/messages.ts).
+  'node_modules/@google-cloud/firestore-api/build/protos/protos.json': NO_METHODS,
   // Omits modules for calls over HTTP/1, for uploads, and for services of other Google APIs.
   [`${gax}/src/fallback.js`]: EMPTY,
   [`${gax}/src/resumableUpload.js`]: EMPTY,
@@ -56,11 +62,9 @@ export const replaceModules: Plugin = {
       const missing = replacedModules.filter((path) => !existsSync(join(root, path)));
       return { errors: missing.map((path) => ({ text: `${path} is missing; update tools/build/replacedModules.ts` })) };
     });
-    build.onLoad({ filter: paths }, async ({ path }) => {
-      const replacement = replacements[relative(root, path).replaceAll('\\', '/')];
-      if (replacement === undefined) return undefined;
-      const contents = typeof replacement === 'string' ? replacement : replacement(await readFile(path, 'utf8'));
-      return { contents, loader: loaders[extname(path)] ?? 'js' };
+    build.onLoad({ filter: paths }, ({ path }) => {
+      const contents = replacements[relative(root, path).replaceAll('\\', '/')];
+      return contents === undefined ? undefined : { contents, loader: loaders[extname(path)] ?? 'js' };
     });
   },
 };

@@ -3,14 +3,10 @@ import { grpc } from 'google-gax';
 import type { ExpectedVersions, Version } from '../database.ts';
 import { type DocumentChanges, documentPath, type Write, WriteConflictError } from '../store.ts';
 import { attemptUntil, commitPolicy, fromGrpcError, grpcStatus } from './call.ts';
-import {
-  decodeVersion,
-  documentName,
-  encodeFields,
-  type FirestoreConnection,
-  type WriteMessage,
-} from './firestoreConnection.ts';
+import { decodeVersion, documentName, encodeFields, type FirestoreConnection } from './firestoreConnection.ts';
 import { isCommitted, markCommit } from './lostCommit.ts';
+import type { WriteMessage } from './messages.ts';
+import { commitWrites } from './methods.ts';
 
 /**
  * Commits writes if the documents still have their expected versions. If a response is lost, sends the commit again,
@@ -22,13 +18,13 @@ export async function commit(
   writes: readonly Write[],
   expected: ExpectedVersions,
 ): Promise<void> {
-  const { client, database, options, deadline, limiter } = connection;
+  const { database, deadline, limiter } = connection;
   const id = randomUUID();
   const messages = encodeCommit(connection, writes, expected, id);
   let attempts = 0;
   const send = () => {
     attempts++;
-    return client.commit({ database, writes: messages }, options);
+    return commitWrites(connection, { database, writes: messages });
   };
   const sendInTurn = () => limiter?.run(messages.length, send, deadline?.signal) ?? send();
   try {
@@ -63,7 +59,7 @@ function encodeCommit(
 function encodeWrite(name: string, write: Write): WriteMessage {
   if (write.type === 'delete') return { delete: name };
   const update = { name, fields: encodeFields(write.fields) };
-  return write.type === 'create' ? { update } : { update, updateMask: { fieldPaths: givenNames(write.fields) } };
+  return write.type === 'create' ? { update } : { update, updateMask: givenNames(write.fields) };
 }
 
 function givenNames(fields: DocumentChanges): string[] {
@@ -90,7 +86,7 @@ function encodePrecondition({ type, key }: Write, expected: ExpectedVersion): Pi
 function encodeHold(name: string, { version }: NonNullable<ExpectedVersion>): WriteMessage {
   if (version === undefined) return { delete: name, currentDocument: { exists: false } };
   const currentDocument = { updateTime: decodeVersion(version) };
-  return { update: { name, fields: {} }, updateMask: { fieldPaths: [] }, currentDocument };
+  return { update: { name, fields: {} }, updateMask: [], currentDocument };
 }
 
 // NOT_FOUND can also mean that the database is missing, so the status alone is ambiguous.

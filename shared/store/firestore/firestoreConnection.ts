@@ -3,27 +3,26 @@
 import { hash } from 'node:crypto';
 import firestore from '@google-cloud/firestore';
 import { GoogleAuth, PassThroughClient } from 'google-auth-library';
-import { type CallOptions, type ClientOptions, grpc } from 'google-gax';
+import { type ClientOptions, grpc } from 'google-gax';
 import { type FieldName, type MutableDocument, setField, storedFieldNames } from '../documentFields.ts';
 import type { DocumentChanges, DocumentKey, StoredDocument } from '../store.ts';
 import type { CallDeadline } from './call.ts';
-import type { calledMethods } from './calledMethods.ts';
 import type { CommitLimiter } from './commitLimiter.ts';
+import type { DocumentMessage, Timestamp } from './messages.ts';
 
 export interface FirestoreConnection {
-  readonly client: Pick<InstanceType<typeof firestore.v1.FirestoreClient>, (typeof calledMethods)[number] | 'close'>;
+  /** Google's client, which opens the channel and adds credentials; see `methods.ts`. */
+  readonly client: Pick<InstanceType<typeof firestore.v1.FirestoreClient>, 'initialize' | 'close'>;
   readonly database: string;
   /** The parent path of the collections. */
   readonly parent: string;
-  readonly options: CallOptions;
+  /** The additional headers of every request. */
+  readonly headers: Readonly<Record<string, string>>;
   /** The deadline of the call that this connection serves. */
   readonly deadline?: CallDeadline;
   /** Limits the number of bulk commits in flight. */
   readonly limiter?: CommitLimiter;
 }
-
-// The store retries instead of the client, which would retry for ten minutes and does not resume streams.
-const noRetries: CallOptions = { retry: null, retryRequestOptions: { retries: 0, noResponseRetries: 0 } };
 
 /**
  * The number of bytes that the server may send before the client acknowledges them. With gRPC's 64 KiB, a stream waits
@@ -49,7 +48,7 @@ export function connectFirestore(address: DatabaseAddress, emulatorHost: string 
     client: new firestore.v1.FirestoreClient({ projectId, ...channelOptions, ...endpoint }),
     database,
     parent: `${database}/documents`,
-    options: emulatorHost === undefined ? noRetries : { ...noRetries, otherArgs: { headers: ownerHeader } },
+    headers: emulatorHost === undefined ? {} : ownerHeader,
   };
 }
 
@@ -83,56 +82,30 @@ export function documentName({ parent }: FirestoreConnection, { collection, id }
   return `${parent}/${collection}/${hash('sha256', id).slice(0, 2)}~${id}`;
 }
 
-// The client's package does not export its message types, so these derive from its methods.
-
-type Client = FirestoreConnection['client'];
-
-export type BatchGetRequest = NonNullable<Parameters<Client['batchGetDocuments']>[0]>;
-export type QueryRequest = NonNullable<Parameters<Client['runQuery']>[0]>;
-export type WriteMessage = NonNullable<NonNullable<NonNullable<Parameters<Client['commit']>[0]>['writes']>[number]>;
-export type DocumentMessage = NonNullable<WriteMessage['update']>;
-export type ValueMessage = NonNullable<DocumentMessage['fields']>[string];
-export type Timestamp = NonNullable<QueryRequest['readTime']>;
-
 /** Encodes the given fields, except `null` fields. */
-export function encodeFields(fields: DocumentChanges): Record<string, ValueMessage> {
-  const encoded: Record<string, ValueMessage> = {};
+export function encodeFields(fields: DocumentChanges): DocumentMessage['fields'] {
+  const encoded: DocumentMessage['fields'] = {};
   for (const name of storedFieldNames) {
     const value = fields[name];
-    if (value !== undefined && value !== null) encoded[name] = encodeValue(value);
+    if (value !== undefined && value !== null) encoded[name] = value;
   }
   return encoded;
 }
 
-function encodeValue(value: string | number | boolean): ValueMessage {
-  if (typeof value === 'string') return { stringValue: value };
-  return typeof value === 'boolean' ? { booleanValue: value } : { integerValue: value };
-}
-
 /** Decodes a document with the fields in `names`. */
-export function decodeDocument(message: DocumentMessage, names: readonly FieldName[]): StoredDocument {
-  const name = message.name ?? '';
+export function decodeDocument({ name, fields }: DocumentMessage, names: readonly FieldName[]): StoredDocument {
   const document: MutableDocument = { id: name.slice(name.lastIndexOf('/') + 1 + PREFIX_LENGTH) };
-  for (const field of names) {
-    const value = message.fields?.[field];
-    if (value !== undefined) setField(document, field, decodeValue(value));
-  }
+  for (const field of names) if (field in fields) setField(document, field, fields[field]);
   return document;
-}
-
-// 64-bit integers arrive as text. This service stores only counts that are far below 2^53.
-function decodeValue(value: ValueMessage): unknown {
-  if (value.integerValue !== undefined && value.integerValue !== null) return Number(value.integerValue);
-  return value.stringValue ?? value.booleanValue;
 }
 
 /** The number of digits of a time's seconds. Firestore's times end in the year 9999, whose seconds have 12 digits. */
 const SECONDS_DIGITS = 12;
 
 /** Returns a document's version: the time of its last change. */
-export function encodeVersion({ updateTime }: DocumentMessage): string {
-  const { seconds, nanos } = updateTime ?? {};
-  return `${String(seconds ?? 0).padStart(SECONDS_DIGITS, '0')}.${String(nanos ?? 0).padStart(9, '0')}`;
+export function encodeVersion({ updateTime }: Pick<DocumentMessage, 'updateTime'>): string {
+  const { seconds = 0, nanos = 0 } = updateTime ?? {};
+  return `${String(seconds).padStart(SECONDS_DIGITS, '0')}.${String(nanos).padStart(9, '0')}`;
 }
 
 /** Converts a version back to the time of the last change. */

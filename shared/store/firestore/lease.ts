@@ -20,7 +20,8 @@ import {
 import { type DocumentKey, documentId, documentPath, type Write, WriteConflictError } from '../store.ts';
 import { createDeadline } from './call.ts';
 import { commit } from './commit.ts';
-import { decodeVersion, encodeVersion, type FirestoreConnection, type Timestamp } from './firestoreConnection.ts';
+import { decodeVersion, encodeVersion, type FirestoreConnection } from './firestoreConnection.ts';
+import type { Timestamp } from './messages.ts';
 import { getDocuments } from './reads.ts';
 
 const POLL_MS = SECOND_MS;
@@ -66,7 +67,7 @@ export function createLease(connection: FirestoreConnection, leaseMs: number): I
     position: async (signal) => {
       const called = { ...connection, deadline: createDeadline(signal) };
       const { readTime } = await getDocuments(called, [leaseKey], []);
-      return encodeVersion({ updateTime: readTime ?? null });
+      return encodeVersion({ ...(readTime === undefined ? {} : { updateTime: readTime }) });
     },
   };
 }

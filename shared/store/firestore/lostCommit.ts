@@ -4,14 +4,9 @@ import { grpc } from 'google-gax';
 import { defined } from '../../defined.ts';
 import type { Write } from '../store.ts';
 import { attemptUntil, fromGrpcError, grpcStatus, isReadTimeRejected, transientPolicy } from './call.ts';
-import {
-  type DocumentMessage,
-  documentName,
-  encodeVersion,
-  type FirestoreConnection,
-  type Timestamp,
-  type WriteMessage,
-} from './firestoreConnection.ts';
+import { documentName, encodeVersion, type FirestoreConnection } from './firestoreConnection.ts';
+import type { DocumentMessage, Timestamp, WriteMessage } from './messages.ts';
+import { getDocument } from './methods.ts';
 import { getDocuments } from './reads.ts';
 
 /** A field that is not in `documentFieldTypes`: the id of the commit that wrote the document. */
@@ -21,9 +16,9 @@ const COMMIT_FIELD = 'commit';
  * Adds the commit's id to the first document that the commit writes. A commit with only deletes has no such document.
  */
 export function markCommit(messages: readonly WriteMessage[], id: string): void {
-  const marked = messages.find(({ update }) => update != null);
-  if (marked?.update) marked.update.fields = { ...marked.update.fields, [COMMIT_FIELD]: { stringValue: id } };
-  marked?.updateMask?.fieldPaths?.push(COMMIT_FIELD);
+  const marked = messages.find(({ update }) => update !== undefined);
+  if (marked?.update !== undefined) marked.update.fields[COMMIT_FIELD] = id;
+  marked?.updateMask?.push(COMMIT_FIELD);
 }
 
 /**
@@ -38,8 +33,8 @@ export async function isCommitted(
   messages: readonly WriteMessage[],
   id: string,
 ): Promise<boolean> {
-  const hasMark = (document: DocumentMessage | undefined) => document?.fields?.[COMMIT_FIELD]?.stringValue === id;
-  const marked = messages.find(({ update }) => hasMark(update ?? undefined));
+  const hasMark = (document: DocumentMessage | undefined) => document?.fields[COMMIT_FIELD] === id;
+  const marked = messages.find(({ update }) => hasMark(update));
   if (marked !== undefined) return everWas(connection, marked, hasMark);
   // A delete leaves no id, so the commit counts as applied if each document was missing at some time.
   const keys = writes.map(({ key }) => key);
@@ -57,7 +52,7 @@ async function everWas(
   isAsDescribed: (document: DocumentMessage | undefined) => boolean,
 ): Promise<boolean> {
   const { updateTime } = currentDocument ?? {};
-  const expected = updateTime == null ? undefined : encodeVersion({ updateTime });
+  const expected = updateTime === undefined ? undefined : encodeVersion({ updateTime });
   for await (const document of readStates(connection, update?.name ?? deleted ?? '')) {
     if (isAsDescribed(document)) return true;
     if (document === undefined || encodeVersion(document) === expected) return false;
@@ -78,20 +73,19 @@ async function* readStates(connection: FirestoreConnection, name: string): Async
     const document = await readState(connection, name, readTime);
     if (document === 'unknown') return;
     yield document;
-    if (document?.updateTime == null) return;
+    if (document?.updateTime === undefined) return;
     readTime = justBefore(document.updateTime);
   }
 }
 
 async function readState(
-  { client, options, deadline }: FirestoreConnection,
+  connection: FirestoreConnection,
   name: string,
   readTime: Timestamp | undefined,
 ): Promise<DocumentMessage | undefined | 'unknown'> {
-  const request = { name, mask: { fieldPaths: [COMMIT_FIELD] }, ...defined({ readTime }) };
+  const request = { name, mask: [COMMIT_FIELD], ...defined({ readTime }) };
   try {
-    const [document] = await attemptUntil(deadline, transientPolicy, () => client.getDocument(request, options));
-    return document;
+    return await attemptUntil(connection.deadline, transientPolicy, () => getDocument(connection, request));
   } catch (reason) {
     if (grpcStatus(reason) === grpc.status.NOT_FOUND) return undefined;
     if (readTime !== undefined && isReadTimeRejected(reason)) return 'unknown';
@@ -101,8 +95,6 @@ async function readState(
 
 /** Returns the previous microsecond, the unit of Firestore's timestamps. */
 function justBefore({ seconds, nanos }: Timestamp): Timestamp {
-  const earlier = (nanos ?? 0) - 1_000;
-  return earlier >= 0
-    ? { seconds: Number(seconds), nanos: earlier }
-    : { seconds: Number(seconds) - 1, nanos: earlier + 1_000_000_000 };
+  const earlier = nanos - 1_000;
+  return earlier >= 0 ? { seconds, nanos: earlier } : { seconds: seconds - 1, nanos: earlier + 1_000_000_000 };
 }

@@ -2,7 +2,8 @@
 
 import type { Moment } from '../database.ts';
 import { documentId } from '../store.ts';
-import type { FirestoreConnection, Timestamp } from './firestoreConnection.ts';
+import type { FirestoreConnection } from './firestoreConnection.ts';
+import type { Timestamp } from './messages.ts';
 import { getDocuments } from './reads.ts';
 
 /** A past state, which Cloud Firestore can read for an hour. */
@@ -25,5 +26,5 @@ export async function presentMoment(connection: FirestoreConnection): Promise<Fi
 
 /** Converts a timestamp to milliseconds, rounded down. */
 function toMilliseconds({ seconds, nanos }: Timestamp): number {
-  return Number(seconds) * 1_000 + Math.floor((nanos ?? 0) / 1_000_000);
+  return seconds * 1_000 + Math.floor(nanos / 1_000_000);
 }

@@ -1,28 +1,16 @@
 // Reads of Firestore documents by name.
 
-import type { CancellableStream } from 'google-gax';
 import type { VersionedDocuments } from '../database.ts';
 import type { FieldName } from '../documentFields.ts';
 import type { DocumentKey } from '../store.ts';
 import { attemptUntil, type CallDeadline, fromGrpcError, transientPolicy } from './call.ts';
-import {
-  type BatchGetRequest,
-  type DocumentMessage,
-  decodeDocument,
-  documentName,
-  encodeVersion,
-  type FirestoreConnection,
-  type Timestamp,
-} from './firestoreConnection.ts';
+import { decodeDocument, documentName, encodeVersion, type FirestoreConnection } from './firestoreConnection.ts';
+import type { BatchGetResponse, DocumentMessage, Timestamp } from './messages.ts';
+import { batchGetDocuments, type ResponseStream } from './methods.ts';
 
 /** The documents, their versions, and the time of the state from which they were read. */
 export interface ReadResult extends VersionedDocuments {
   readonly readTime: Timestamp | undefined;
-}
-
-interface BatchGetResponse {
-  readonly found?: DocumentMessage | null;
-  readonly readTime?: Timestamp | null;
 }
 
 // With the longest ids, this number of names keeps a request below the emulator's limit of 4 MiB.
@@ -38,7 +26,7 @@ export async function getDocuments(
   fields: readonly FieldName[],
   at?: { readonly timestamp: Timestamp },
 ): Promise<ReadResult> {
-  const { client, database, options, deadline } = connection;
+  const { database, deadline } = connection;
   const state = at === undefined ? {} : { readTime: at.timestamp };
   const names = keys.map((key) => documentName(connection, key));
   const distinct = [...new Set(names)];
@@ -47,10 +35,8 @@ export async function getDocuments(
   for (let from = 0; from < distinct.length; from += NAMES_PER_REQUEST) {
     const documents = distinct.slice(from, from + NAMES_PER_REQUEST);
     const request = { database, documents, mask: fieldMask(fields), ...state };
-    for (const response of await collectResponses<BatchGetResponse>(deadline, () =>
-      client.batchGetDocuments(request, options),
-    )) {
-      if (response.found) found.set(response.found.name ?? '', response.found);
+    for (const response of await collectResponses(deadline, () => batchGetDocuments(connection, request))) {
+      if (response.found !== undefined) found.set(response.found.name, response.found);
       readTime = response.readTime ?? readTime;
     }
   }
@@ -63,23 +49,24 @@ export async function getDocuments(
 }
 
 // An empty mask would select all fields.
-function fieldMask(fields: readonly FieldName[]): NonNullable<BatchGetRequest['mask']> {
-  return { fieldPaths: fields.length === 0 ? ['__name__'] : [...fields] };
+function fieldMask(fields: readonly FieldName[]): readonly string[] {
+  return fields.length === 0 ? ['__name__'] : fields;
 }
 
 /** Reads all responses of a call. Uses events, because awaiting each response would take longer than reading it. */
-async function collectResponses<Response>(
+async function collectResponses(
   deadline: CallDeadline | undefined,
-  call: () => CancellableStream,
-): Promise<readonly Response[]> {
-  const attempt = () =>
-    new Promise<Response[]>((resolve, reject) => {
-      const responses: Response[] = [];
-      const stream = call();
-      stream.on('data', (response: Response) => responses.push(response));
+  call: () => Promise<ResponseStream>,
+): Promise<readonly BatchGetResponse[]> {
+  const attempt = async () => {
+    const stream = await call();
+    return new Promise<BatchGetResponse[]>((resolve, reject) => {
+      const responses: BatchGetResponse[] = [];
+      stream.on('data', (response: BatchGetResponse) => responses.push(response));
       stream.on('error', reject);
       stream.on('end', () => resolve(responses));
     });
+  };
   try {
     return await attemptUntil(deadline, transientPolicy, attempt);
   } catch (reason) {

@@ -1,6 +1,5 @@
 // Scans of a Firestore collection.
 
-import type { CancellableStream } from 'google-gax';
 import { untilAborted } from '../../async.ts';
 import { defined } from '../../defined.ts';
 import { Backoff } from '../../retry.ts';
@@ -15,22 +14,9 @@ import {
   type StoredDocument,
 } from '../store.ts';
 import { fromGrpcError, transientPolicy } from './call.ts';
-import {
-  type DocumentMessage,
-  decodeDocument,
-  documentName,
-  type FirestoreConnection,
-  type QueryRequest,
-  type Timestamp,
-  type ValueMessage,
-} from './firestoreConnection.ts';
-
-interface QueryResponse {
-  readonly document?: DocumentMessage | null;
-}
-
-type Query = NonNullable<QueryRequest['structuredQuery']>;
-type Cursor = NonNullable<Query['startAt']>;
+import { decodeDocument, documentName, type FirestoreConnection } from './firestoreConnection.ts';
+import type { Cursor, DocumentMessage, Filter, Query, QueryResponse, Timestamp } from './messages.ts';
+import { type ResponseStream, runQuery } from './methods.ts';
 
 const DOCUMENTS_PER_BATCH = 500;
 
@@ -57,9 +43,8 @@ export async function* scanFirestore(
   for (;;) {
     let isIdle = false;
     try {
-      const { client, parent, options } = connection;
-      const structuredQuery = buildQuery(connection, range, resumeAt);
-      const stream = readBatches(client.runQuery({ parent, structuredQuery, readTime }, options), size);
+      const query = buildQuery(connection, range, resumeAt);
+      const stream = readBatches(await runQuery(connection, { parent: connection.parent, query, readTime }), size);
       for await (const messages of deadline === undefined ? stream : untilAborted(stream, deadline.cut)) {
         using _idle = idleTimer(() => {
           isIdle = true;
@@ -93,7 +78,7 @@ interface Inbox {
  * batch before the consumer requests it. Cancels the call when the consumer stops. After an error, first yields the
  * documents that were received before it.
  */
-export async function* readBatches(stream: CancellableStream, size: number): AsyncGenerator<DocumentMessage[]> {
+export async function* readBatches(stream: ResponseStream, size: number): AsyncGenerator<DocumentMessage[]> {
   const inbox: Inbox = { documents: [], characters: 0 };
   let wake = () => {};
   const isReady = () =>
@@ -105,8 +90,7 @@ export async function* readBatches(stream: CancellableStream, size: number): Asy
   stream.on('error', (error: unknown) => finish({ error }));
   stream.on('end', () => finish({}));
   stream.on('data', ({ document }: QueryResponse) => {
-    // A response without a document contains only the read time.
-    if (document == null) return;
+    if (document === undefined) return;
     inbox.documents.push(document);
     inbox.characters += countCharacters(document);
     if (!isReady()) return;
@@ -138,7 +122,10 @@ export async function* readBatches(stream: CancellableStream, size: number): Asy
 
 function countCharacters({ fields }: DocumentMessage): number {
   let characters = 0;
-  for (const value of Object.values(fields ?? {})) characters += value.stringValue?.length ?? 0;
+  for (const name in fields) {
+    const value = fields[name];
+    if (typeof value === 'string') characters += value.length;
+  }
   return characters;
 }
 
@@ -149,49 +136,45 @@ function countCharacters({ fields }: DocumentMessage): number {
 function buildQuery(connection: FirestoreConnection, range: StoredRange, resumeAt: Cursor | undefined): Query {
   const { collection, fields } = range;
   return {
-    from: [{ collectionId: collection }],
+    from: collection,
     ...('partitions' in range ? selectPartitions(range.partitions) : selectIds(connection, range)),
     ...defined({ startAt: resumeAt }),
     select: buildProjection('partitions' in range ? ['partition', ...fields] : fields),
   };
 }
 
-const ascending = (fieldPath: string) => ({ field: { fieldPath }, direction: 'ASCENDING' }) as const;
+type Selection = Pick<Query, 'orderBy' | 'where' | 'startAt'>;
 
-function selectIds(connection: FirestoreConnection, { collection, partition, from }: IdRange): Query {
+function selectIds(connection: FirestoreConnection, { collection, partition, from }: IdRange): Selection {
   return {
-    orderBy: [ascending('__name__')],
-    ...(partition === undefined ? {} : { where: partitionFilter('EQUAL', partition) }),
+    orderBy: ['__name__'],
+    where: partition === undefined ? [] : [partitionFilter('EQUAL', partition)],
     ...(from === undefined
       ? {}
-      : {
-          startAt: { values: [{ referenceValue: documentName(connection, { collection, id: from }) }], before: true },
-        }),
+      : { startAt: { texts: [], name: documentName(connection, { collection, id: from }), before: true } }),
   };
 }
 
 // The index on `partition` sorts documents of the same partition by name, so no composite index is needed.
-function selectPartitions({ from, to }: PartitionRange['partitions']): Query {
-  const filters = [partitionFilter('GREATER_THAN_OR_EQUAL', from), partitionFilter('LESS_THAN', to)];
+function selectPartitions({ from, to }: PartitionRange['partitions']): Selection {
   return {
-    orderBy: [ascending('partition'), ascending('__name__')],
-    where: { compositeFilter: { op: 'AND', filters } },
+    orderBy: ['partition', '__name__'],
+    where: [partitionFilter('GREATER_THAN_OR_EQUAL', from), partitionFilter('LESS_THAN', to)],
   };
 }
 
-function partitionFilter(op: 'EQUAL' | 'GREATER_THAN_OR_EQUAL' | 'LESS_THAN', partition: string) {
-  return { fieldFilter: { field: { fieldPath: 'partition' }, op, value: { stringValue: partition } } } as const;
+function partitionFilter(op: Filter['op'], value: string): Filter {
+  return { field: 'partition', op, value };
 }
 
 /** Returns the position after a document, in the order of the range. */
 function cursorAfter(range: StoredRange, document: DocumentMessage | undefined): Cursor | undefined {
   if (document === undefined) return undefined;
-  const name: ValueMessage = { referenceValue: document.name ?? null };
-  const partition = document.fields?.partition ?? {};
-  return { values: 'partitions' in range ? [partition, name] : [name], before: false };
+  const { name, fields } = document;
+  return { texts: 'partitions' in range ? [String(fields.partition)] : [], name, before: false };
 }
 
 // An empty selection would select all fields.
-function buildProjection(fields: readonly FieldName[]) {
-  return { fields: (fields.length === 0 ? ['__name__'] : fields).map((fieldPath) => ({ fieldPath })) };
+function buildProjection(fields: readonly FieldName[]): readonly string[] {
+  return fields.length === 0 ? ['__name__'] : fields;
 }

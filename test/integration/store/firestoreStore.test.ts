@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { v1 } from '@google-cloud/firestore';
+import { grpc } from 'google-gax';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { PartitionRange, StoredDocument } from '../../../shared/store/store.ts';
 import { freePort } from '../../../tools/freePort.ts';
@@ -53,7 +53,7 @@ describeWithFirestore('the Firestore store', () => {
     const store = await openTestStore(firestore);
     await createUsers(store, 3_000, { body: 'x'.repeat(1_000), partition: 's/a' });
     const snapshot = await store.snapshot();
-    const queries = vi.spyOn(v1.FirestoreClient.prototype, 'runQuery');
+    const queries = vi.spyOn(grpc.Client.prototype, 'makeServerStreamRequest');
     onTestFinished(() => queries.mockRestore());
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());

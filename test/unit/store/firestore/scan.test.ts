@@ -8,7 +8,7 @@ const BUFFERED_BY_THE_STREAM = 16;
 /** A response of documents with the names from 0, which ends or fails before `count`; `characters` is the size of each. */
 function numbers(count: number, { failure, characters = 0 }: { failure?: Error; characters?: number } = {}) {
   let produced = 0;
-  const fields = { body: { stringValue: 'x'.repeat(characters) } };
+  const fields = { body: 'x'.repeat(characters) };
   const duplex = new Duplex({
     objectMode: true,
     readableHighWaterMark: BUFFERED_BY_THE_STREAM,

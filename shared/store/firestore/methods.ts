@@ -1,0 +1,132 @@
+// The methods of Firestore's API that the store calls. They use the client's channel without the client's own methods,
+// which pass each document of a response through two further streams.
+
+import type { Readable } from 'node:stream';
+import { grpc } from 'google-gax';
+import type { FirestoreConnection } from './firestoreConnection.ts';
+import {
+  type BatchGetRequest,
+  type BatchGetResponse,
+  type CommitRequest,
+  type DocumentMessage,
+  decodeBatchGetResponse,
+  decodeDocumentMessage,
+  decodeQueryResponse,
+  encodeBatchGet,
+  encodeCommit,
+  encodeGet,
+  encodeQueryRequest,
+  type GetRequest,
+  type QueryRequest,
+  type QueryResponse,
+} from './messages.ts';
+
+/** A stream of responses, which `cancel` ends. */
+export type ResponseStream = Readable & { cancel(): void };
+
+interface Method<Request, Response> {
+  readonly name: string;
+  readonly encode: (request: Request) => Buffer;
+  readonly decode: (bytes: Buffer) => Response;
+  /** Returns the name and the value of the parameter by which Google routes the request. */
+  readonly route: (request: Request) => readonly [string, string];
+  readonly timeoutMs: number;
+}
+
+const commitMethod: Method<CommitRequest, undefined> = {
+  name: 'Commit',
+  encode: encodeCommit,
+  // The response contains only times that the store does not use.
+  decode: () => undefined,
+  route: ({ database }) => ['database', database],
+  timeoutMs: 60_000,
+};
+
+const getMethod: Method<GetRequest, DocumentMessage> = {
+  name: 'GetDocument',
+  encode: encodeGet,
+  decode: decodeDocumentMessage,
+  route: ({ name }) => ['name', name],
+  timeoutMs: 60_000,
+};
+
+const batchGetMethod: Method<BatchGetRequest, BatchGetResponse> = {
+  name: 'BatchGetDocuments',
+  encode: encodeBatchGet,
+  decode: decodeBatchGetResponse,
+  route: ({ database }) => ['database', database],
+  timeoutMs: 300_000,
+};
+
+const queryMethod: Method<QueryRequest, QueryResponse> = {
+  name: 'RunQuery',
+  encode: encodeQueryRequest,
+  decode: decodeQueryResponse,
+  route: ({ parent }) => ['parent', parent],
+  timeoutMs: 300_000,
+};
+
+export async function commitWrites(connection: FirestoreConnection, request: CommitRequest): Promise<void> {
+  await call(connection, commitMethod, request);
+}
+
+/** @throws the gRPC error NOT_FOUND if the document is missing */
+export async function getDocument(connection: FirestoreConnection, request: GetRequest): Promise<DocumentMessage> {
+  const document = await call(connection, getMethod, request);
+  if (document === undefined) throw new Error('the database returned no document');
+  return document;
+}
+
+export function batchGetDocuments(connection: FirestoreConnection, request: BatchGetRequest): Promise<ResponseStream> {
+  return openStream(connection, batchGetMethod, request);
+}
+
+export function runQuery(connection: FirestoreConnection, request: QueryRequest): Promise<ResponseStream> {
+  return openStream(connection, queryMethod, request);
+}
+
+async function call<Request, Response>(
+  connection: FirestoreConnection,
+  method: Method<Request, Response>,
+  request: Request,
+): Promise<Response | undefined> {
+  const channel = await channelOf(connection);
+  const { path, metadata, options } = describeCall(connection, method, request);
+  return new Promise((resolve, reject) => {
+    channel.makeUnaryRequest(path, method.encode, method.decode, request, metadata, options, (error, response) =>
+      error === null ? resolve(response) : reject(error),
+    );
+  });
+}
+
+async function openStream<Request, Response>(
+  connection: FirestoreConnection,
+  method: Method<Request, Response>,
+  request: Request,
+): Promise<ResponseStream> {
+  const channel = await channelOf(connection);
+  const { path, metadata, options } = describeCall(connection, method, request);
+  return channel.makeServerStreamRequest(path, method.encode, method.decode, request, metadata, options);
+}
+
+async function channelOf({ client }: FirestoreConnection): Promise<grpc.Client> {
+  const channel = await client.initialize();
+  if (!(channel instanceof grpc.Client)) throw new Error('the client of Firestore does not use gRPC');
+  return channel;
+}
+
+function describeCall<Request>(
+  { headers }: FirestoreConnection,
+  { name, route, timeoutMs }: Method<Request, unknown>,
+  request: Request,
+) {
+  const metadata = new grpc.Metadata();
+  for (const [header, value] of Object.entries(headers)) metadata.set(header, value);
+  const [parameter, value] = route(request);
+  metadata.set('x-goog-request-params', `${parameter}=${encodeURIComponent(value)}`);
+  return {
+    path: `/google.firestore.v1.Firestore/${name}`,
+    metadata,
+    options: { deadline: Date.now() + timeoutMs },
+  };
+}
