@@ -5,6 +5,21 @@ import type { EventDraft } from './eventLog.ts';
 /** An error of a call that closes a record: gRPC's code, and the id. */
 export type ClosingError = readonly [code: 5 | 9, id: string];
 
+/** The names of the calls that close records, or open them again. */
+export const closingCalls = [
+  'deactivateUser',
+  'lockUser',
+  'reactivateUser',
+  'unlockUser',
+  'deactivateProject',
+  'deactivateApp',
+  'deactivateAction',
+  'deactivateProjectGrant',
+  'deactivateUserGrant',
+  'deactivateOrg',
+] as const;
+export type ClosingCall = (typeof closingCalls)[number];
+
 /** The fields of a request that identify a record. */
 interface Named {
   readonly id: string;
@@ -26,7 +41,21 @@ interface ClosingRow {
   readonly refuses: Readonly<Record<string, ClosingError>>;
 }
 
-const user = (type: string, { id }: Named): EventDraft => ({ aggregateType: 'user', aggregateId: id, type });
+/** A call about users, except the states in which ZITADEL refuses it. */
+const ofUser = (state: string, event: string, missing: string) => ({
+  sections: ['humanUsers', 'machineUsers'],
+  key: ({ id }: Named) => id,
+  state: `USER_STATE_${state}`,
+  event: ({ id }: Named): EventDraft => ({ aggregateType: 'user', aggregateId: id, type: `user.${event}` }),
+  missing,
+});
+/** A call that ZITADEL refuses only for a record that is inactive already. */
+const closedOnce = (sections: readonly string[], prefix: string, missing: string, refused: string) => ({
+  sections,
+  state: `${prefix}_STATE_INACTIVE`,
+  missing,
+  refuses: { [`${prefix}_STATE_INACTIVE`]: [9, refused] as const },
+});
 const ofProject = (type: string, { projectId }: Named, payload: JsonObject): EventDraft => ({
   aggregateType: 'project',
   aggregateId: projectId,
@@ -39,75 +68,44 @@ function refusedIn(id: string, states: readonly string[]): Readonly<Record<strin
 }
 
 /** The calls of 2.71 and 4.x, according to their sources. */
-const rows = {
+const rows: Readonly<Record<Exclude<ClosingCall, 'deactivateUserGrant' | 'deactivateOrg'>, ClosingRow>> = {
   deactivateUser: {
-    sections: ['humanUsers', 'machineUsers'],
-    key: ({ id }) => id,
-    state: 'USER_STATE_INACTIVE',
-    event: (named) => user('user.deactivated', named),
-    missing: 'COMMAND-3M9ds',
+    ...ofUser('INACTIVE', 'deactivated', 'COMMAND-3M9ds'),
     refuses: { USER_STATE_INITIAL: [5, 'COMMAND-ke0fw'], USER_STATE_INACTIVE: [9, 'COMMAND-5M0sf'] },
   },
   lockUser: {
-    sections: ['humanUsers', 'machineUsers'],
-    key: ({ id }) => id,
-    state: 'USER_STATE_LOCKED',
-    event: (named) => user('user.locked', named),
-    missing: 'COMMAND-5M9fs',
-    refuses: { USER_STATE_LOCKED: [9, 'COMMAND-3NN8v'], USER_STATE_INACTIVE: [9, 'COMMAND-3NN8v'] },
+    ...ofUser('LOCKED', 'locked', 'COMMAND-5M9fs'),
+    refuses: refusedIn('COMMAND-3NN8v', ['LOCKED', 'INACTIVE']),
   },
   reactivateUser: {
-    sections: ['humanUsers', 'machineUsers'],
-    key: ({ id }) => id,
-    state: 'USER_STATE_ACTIVE',
-    event: (named) => user('user.reactivated', named),
-    missing: 'COMMAND-4M0sf',
+    ...ofUser('ACTIVE', 'reactivated', 'COMMAND-4M0sf'),
     refuses: refusedIn('COMMAND-6M0sf', ['ACTIVE', 'INITIAL', 'LOCKED']),
   },
   unlockUser: {
-    sections: ['humanUsers', 'machineUsers'],
-    key: ({ id }) => id,
-    state: 'USER_STATE_ACTIVE',
-    event: (named) => user('user.unlocked', named),
-    missing: 'COMMAND-M0dos',
+    ...ofUser('ACTIVE', 'unlocked', 'COMMAND-M0dos'),
     refuses: refusedIn('COMMAND-4M0ds', ['ACTIVE', 'INITIAL', 'INACTIVE']),
   },
   deactivateProject: {
-    sections: ['projects'],
+    ...closedOnce(['projects'], 'PROJECT', 'COMMAND-112M9', 'COMMAND-mki55'),
     key: ({ id }) => id,
-    state: 'PROJECT_STATE_INACTIVE',
     event: ({ id }) => ({ aggregateType: 'project', aggregateId: id, type: 'project.deactivated' }),
-    missing: 'COMMAND-112M9',
-    refuses: { PROJECT_STATE_INACTIVE: [9, 'COMMAND-mki55'] },
   },
   deactivateApp: {
-    sections: ['apiApps', 'oidcApps'],
+    ...closedOnce(['apiApps', 'oidcApps'], 'APP', 'COMMAND-ov9d3', 'COMMAND-dsh35'),
     key: ({ appId }) => appId,
-    state: 'APP_STATE_INACTIVE',
     event: (named) => ofProject('project.application.deactivated', named, { appId: named.appId }),
-    missing: 'COMMAND-ov9d3',
-    refuses: { APP_STATE_INACTIVE: [9, 'COMMAND-dsh35'] },
   },
   deactivateAction: {
-    sections: ['actions'],
+    ...closedOnce(['actions'], 'ACTION', 'COMMAND-NRmhu', 'COMMAND-Dgj92'),
     key: ({ id }) => id,
-    state: 'ACTION_STATE_INACTIVE',
     event: ({ id }) => ({ aggregateType: 'action', aggregateId: id, type: 'action.deactivated' }),
-    missing: 'COMMAND-NRmhu',
-    refuses: { ACTION_STATE_INACTIVE: [9, 'COMMAND-Dgj92'] },
   },
   deactivateProjectGrant: {
-    sections: ['projectGrants'],
+    ...closedOnce(['projectGrants'], 'PROJECT_GRANT', 'PROJECT-D8JxR', 'PROJECT-47fu8'),
     key: ({ grantId }) => grantId,
-    state: 'PROJECT_GRANT_STATE_INACTIVE',
     event: (named) => ofProject('project.grant.deactivated', named, { grantId: named.grantId }),
-    missing: 'PROJECT-D8JxR',
-    refuses: { PROJECT_GRANT_STATE_INACTIVE: [9, 'PROJECT-47fu8'] },
   },
-} as const satisfies Readonly<Record<string, ClosingRow>>;
-
-/** A call that closes a record. */
-export type ClosingCall = keyof typeof rows | 'deactivateUserGrant' | 'deactivateOrg';
+};
 
 /** Closes a record of an organisation. Returns the error if ZITADEL does not close it. */
 export function closeRecord(
@@ -119,7 +117,7 @@ export function closeRecord(
   const { orgId, editorId } = by;
   if (call === 'deactivateOrg') return closeOrganisation(contents, orgId, editorId);
   if (call === 'deactivateUserGrant') return closeUserGrant(contents, orgId, textAt(message, 'grantId', ''), editorId);
-  const row: ClosingRow = rows[call];
+  const row = rows[call];
   const [id = '', userId = '', projectId = '', appId = '', grantId = ''] = [
     ...['id', 'userId', 'projectId', 'appId', 'grantId'].map((name) => textAt(message, name, '')),
   ];

@@ -20,7 +20,7 @@ import {
   type Release,
   type ZitadelBehaviour,
 } from './behaviour.ts';
-import { type ClosingCall, closeRecord } from './closing.ts';
+import { type ClosingCall, closeRecord, closingCalls } from './closing.ts';
 import { type Contents, elements } from './contents.ts';
 import { exportFrom, UnexportableError } from './exporting.ts';
 import { DeadlineError, importAll } from './importing.ts';
@@ -66,168 +66,64 @@ type Handler = (ports: RoutePorts, called: Called) => Reply | Promise<Reply>;
 const lenient = { ignoreUnknownFields: true };
 /** Returns the JSON form of a value. */
 const jsonValue = (value: unknown): JsonValue => z.json().parse(JSON.parse(JSON.stringify(value)));
-const OPENID_PATH = '/.well-known/openid-configuration';
 const page = z.looseObject({
   query: z.looseObject({ offset: z.coerce.number().default(0), limit: z.number().default(100) }).prefault({}),
 });
 
-const users = '/management/v1/users';
-const projects = '/management/v1/projects/(?<projectId>[^/]+)';
 const { importData, exportData, listEvents, listOrgs, getMyInstance, getDefaultOrg, getDomainPolicy, listIAMMembers } =
   AdminService.method;
 const { getMyUser, listMyMemberships } = AuthService.method;
 const { getMyOrg, listUsers, listAllProjectGrants, listUserGrants, listOrgMembers } = ManagementService.method;
 const { listProjectMembers, listProjectGrantMembers, listProjects, listApps, listActions } = ManagementService.method;
-const { reactivateUser, unlockUser, deactivateUser, lockUser, deactivateProject, deactivateApp, deactivateAction } =
-  ManagementService.method;
-const { deactivateProjectGrant, deactivateUserGrant, deactivateOrg } = ManagementService.method;
-const { listUsers: listUsersOfAll } = UserService.method;
 
 interface Route {
-  readonly method: string;
-  readonly path: string;
   readonly handler: Handler;
-  /** The gRPC method of the route, if the command calls it. */
+  /** The method and the path, if the command calls the route over REST. */
+  readonly rest?: readonly [method: string, path: RegExp];
   readonly rpc?: DescMethod;
 }
 
-/** The path of a route that serves gRPC-Web only: it matches no path. */
-const ONLY_RPC = '(?!)';
-
 const routes: readonly Route[] = [
   {
-    method: 'GET',
-    path: OPENID_PATH,
+    rest: ['GET', /^\/\.well-known\/openid-configuration$/],
     handler: () => replies.found({ issuer: 'http://localhost', token_endpoint: 'http://localhost/oauth/v2/token' }),
   },
-  { method: 'POST', path: '/admin/v1/import', handler: importRoute, rpc: importData },
-  { method: 'POST', path: '/admin/v1/export', handler: exportRoute, rpc: exportData },
-  { method: 'GET', path: '/auth/v1/users/me', handler: whoAmI, rpc: getMyUser },
-  { method: 'POST', path: '/auth/v1/memberships/me/_search', handler: memberships, rpc: listMyMemberships },
+  { rest: ['GET', /^\/v2\/users\/(?<userId>[^/]+)\/authentication_methods$/], handler: authenticationMethods },
+  { rest: ['DELETE', /^\/v2\/users\/(?<userId>[^/]+)\/otp_email$/], handler: removeOtpEmail },
+  { rest: ['DELETE', /^\/v2\/users\/(?<userId>[^/]+)$/], handler: deleteUser },
+  { rest: ['POST', /^\/admin\/v1\/import$/], rpc: importData, handler: importRoute },
+  { rest: ['POST', /^\/admin\/v1\/export$/], rpc: exportData, handler: exportRoute },
+  { rpc: getMyUser, handler: whoAmI },
+  { rpc: listMyMemberships, handler: memberships },
   {
-    method: 'GET',
-    path: '/admin/v1/instances/me',
+    rpc: getMyInstance,
     handler: ({ id, host, behaviour: { version } }) =>
       replies.found({ instance: { id, name: 'ZITADEL', version, domains: [{ domain: host, primary: true }] } }),
-    rpc: getMyInstance,
   },
+  { rpc: getDefaultOrg, handler: () => replies.found({ org: { id: DEFAULT_ORGANISATION, name: 'ZITADEL' } }) },
   {
-    method: 'GET',
-    path: '/admin/v1/orgs/default',
-    handler: () => replies.found({ org: { id: DEFAULT_ORGANISATION, name: 'ZITADEL' } }),
-    rpc: getDefaultOrg,
-  },
-  {
-    method: 'GET',
-    path: '/admin/v1/policies/domain',
+    rpc: getDomainPolicy,
     handler: ({ behaviour: { loginNamesByDomain } }) =>
       replies.found({ policy: { ...(loginNamesByDomain ? { userLoginMustBeDomain: true } : {}), isDefault: true } }),
-    rpc: getDomainPolicy,
   },
-  { method: 'POST', path: '/admin/v1/orgs/_search', handler: organisations, rpc: listOrgs },
-  { method: 'POST', path: '/admin/v1/events/_search', handler: searchEvents, rpc: listEvents },
-  { method: 'GET', path: '/management/v1/orgs/me', handler: ownOrganisation, rpc: getMyOrg },
-  { method: 'POST', path: '/management/v1/projectgrants/_search', handler: projectGrants, rpc: listAllProjectGrants },
-  { method: 'POST', path: `${users}/_search`, handler: searchUsers, rpc: listUsers },
-  { method: 'POST', path: `${users}/grants/_search`, handler: records('userGrants'), rpc: listUserGrants },
-  {
-    method: 'POST',
-    path: '/management/v1/orgs/me/members/_search',
-    handler: records('orgMembers'),
-    rpc: listOrgMembers,
-  },
-  {
-    method: 'POST',
-    path: '/management/v1/projects/_search',
-    handler: objects({ projects: 'projectId' }, 'PROJECT_STATE_ACTIVE'),
-    rpc: listProjects,
-  },
-  {
-    method: 'POST',
-    path: `${projects}/apps/_search`,
-    handler: objects({ oidcApps: 'appId', apiApps: 'appId' }, 'APP_STATE_ACTIVE'),
-    rpc: listApps,
-  },
-  {
-    method: 'POST',
-    path: '/management/v1/actions/_search',
-    handler: objects({ actions: 'actionId' }, 'ACTION_STATE_ACTIVE'),
-    rpc: listActions,
-  },
-  {
-    method: 'POST',
-    path: `${projects}/members/_search`,
-    handler: records('projectMembers', 'projectId'),
-    rpc: listProjectMembers,
-  },
-  {
-    method: 'POST',
-    path: `${projects}/grants/(?<grantId>[^/]+)/members/_search`,
-    handler: records('projectGrantMembers', 'grantId'),
-    rpc: listProjectGrantMembers,
-  },
-  {
-    method: 'POST',
-    path: `${users}/(?<id>[^/]+)/_deactivate`,
-    handler: closing('deactivateUser'),
-    rpc: deactivateUser,
-  },
-  { method: 'POST', path: `${users}/(?<id>[^/]+)/_lock`, handler: closing('lockUser'), rpc: lockUser },
-  {
-    method: 'POST',
-    path: `${users}/(?<id>[^/]+)/_reactivate`,
-    handler: closing('reactivateUser'),
-    rpc: reactivateUser,
-  },
-  { method: 'POST', path: `${users}/(?<id>[^/]+)/_unlock`, handler: closing('unlockUser'), rpc: unlockUser },
-  {
-    method: 'POST',
-    path: '/management/v1/projects/(?<id>[^/]+)/_deactivate',
-    handler: closing('deactivateProject'),
-    rpc: deactivateProject,
-  },
-  {
-    method: 'POST',
-    path: `${projects}/apps/(?<appId>[^/]+)/_deactivate`,
-    handler: closing('deactivateApp'),
-    rpc: deactivateApp,
-  },
-  {
-    method: 'POST',
-    path: '/management/v1/actions/(?<id>[^/]+)/_deactivate',
-    handler: closing('deactivateAction'),
-    rpc: deactivateAction,
-  },
-  {
-    method: 'POST',
-    path: `${projects}/grants/(?<grantId>[^/]+)/_deactivate`,
-    handler: closing('deactivateProjectGrant'),
-    rpc: deactivateProjectGrant,
-  },
-  {
-    method: 'POST',
-    path: `${users}/(?<userId>[^/]+)/grants/(?<grantId>[^/]+)/_deactivate`,
-    handler: closing('deactivateUserGrant'),
-    rpc: deactivateUserGrant,
-  },
-  {
-    method: 'POST',
-    path: '/management/v1/orgs/me/_deactivate',
-    handler: closing('deactivateOrg'),
-    rpc: deactivateOrg,
-  },
-  {
-    method: 'GET',
-    path: '/v2/users/(?<userId>[^/]+)/authentication_methods',
-    handler: authenticationMethods,
-  },
-  { method: 'POST', path: '/v2/users', handler: findUsers, rpc: listUsersOfAll },
-  { method: 'DELETE', path: '/v2/users/(?<userId>[^/]+)/otp_email', handler: removeOtpEmail },
-  { method: 'DELETE', path: '/v2/users/(?<userId>[^/]+)', handler: deleteUser },
-  { method: 'POST', path: '/admin/v1/members/_search', handler: instanceMembers, rpc: listIAMMembers },
+  { rpc: listOrgs, handler: organisations },
+  { rpc: listEvents, handler: searchEvents },
+  { rpc: getMyOrg, handler: ownOrganisation },
+  { rpc: listAllProjectGrants, handler: projectGrants },
+  { rpc: listUsers, handler: searchUsers },
+  { rpc: listUserGrants, handler: records('userGrants') },
+  { rpc: listOrgMembers, handler: records('orgMembers') },
+  { rpc: listProjects, handler: objects({ projects: 'projectId' }, 'PROJECT_STATE_ACTIVE') },
+  { rpc: listApps, handler: objects({ oidcApps: 'appId', apiApps: 'appId' }, 'APP_STATE_ACTIVE') },
+  { rpc: listActions, handler: objects({ actions: 'actionId' }, 'ACTION_STATE_ACTIVE') },
+  { rpc: listProjectMembers, handler: records('projectMembers', 'projectId') },
+  { rpc: listProjectGrantMembers, handler: records('projectGrantMembers', 'grantId') },
+  { rpc: UserService.method.listUsers, handler: findUsers },
+  { rpc: listIAMMembers, handler: instanceMembers },
+  ...closingCalls.map((call) => ({ rpc: ManagementService.method[call], handler: closing(call) })),
   ...ManagementService.methods
     .filter(({ localName }) => removalCalls.includes(localName))
-    .map((rpc) => ({ method: 'POST', path: ONLY_RPC, handler: removal(rpc.localName), rpc })),
+    .map((rpc) => ({ rpc, handler: removal(rpc.localName) })),
 ];
 
 /** A request with its route. */
@@ -279,10 +175,10 @@ const PRINTABLE = /^[ -~]*$/;
 function resolveRest({ method, path: encoded, body, orgId = '' }: Routed, release: Release): Resolved | Reply {
   const path = decodeURIComponent(encoded);
   if (path !== posix.normalize(path)) return replies.movedTo(posix.normalize(path));
-  const route = routes.find((one) => one.method === method && new RegExp(`^${one.path}$`).test(path));
+  const route = routes.find(({ rest }) => rest?.[0] === method && rest[1].test(path));
   if (route === undefined) return replies.notFound;
   if (!PRINTABLE.test(path)) return replies.unprintablePath;
-  const { groups } = new RegExp(`^${route.path}$`).exec(path) ?? {};
+  const { groups } = route.rest?.[1].exec(path) ?? {};
   const [given = {}] = elements(body.length === 0 ? {} : JSON.parse(body.toString()));
   const message = withKnownFields(given, release);
   return { route, message: { ...message, ...groups }, orgId: (PRINTABLE.test(orgId) && orgId) || undefined };
@@ -297,7 +193,8 @@ async function answer(ports: RoutePorts, routed: Routed, resolved: Resolved, isR
   const { bytes = 0 } = route.rpc === importData ? measure(message) : {};
   const { maxMessageBytes } = ports.behaviour;
   if (bytes > maxMessageBytes) return replies.tooLarge(bytes, maxMessageBytes);
-  if (path === OPENID_PATH) return route.handler(ports, { ...routed, callerId: '', message, contextId: '', isRpc });
+  if (path.startsWith('/.well-known/'))
+    return route.handler(ports, { ...routed, callerId: '', message, contextId: '', isRpc });
   if (authorization === undefined) return replies.noHeader;
   const [callerId] = [...ports.tokens].find(([, token]) => authorization === `Bearer ${token}`) ?? [];
   if (callerId === undefined) return replies.badToken;
