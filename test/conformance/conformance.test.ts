@@ -57,7 +57,7 @@ describe('the differences of release 2.71', () => {
   const explain = (name: string, ...found: readonly Difference[]) => {
     const recorded = readRecordings().cases.find((one) => one.name === name);
     if (recorded === undefined) throw new Error(`no case ${name}`);
-    return reasonsOf(releaseDifferences['2.71'], recorded, found);
+    return reasonsOf(releaseDifferences('2.71'), recorded, found);
   };
 
   it('explain the error of a removal for an unknown user', () => {

@@ -48,7 +48,7 @@ async function main(args: readonly string[]): Promise<number> {
   const tokens = await readTokens(values.token, values.tokens);
   const { data: zitadel, success: isKnown } = zitadelRelease.optional().safeParse(values.release);
   if (!isKnown) throw new Error(`unknown --release ${values.release}: specify ${zitadelRelease.options.join(', ')}`);
-  const rows = zitadel === undefined ? deliberateDifferences : releaseDifferences[zitadel];
+  const rows = zitadel === undefined ? deliberateDifferences : releaseDifferences(zitadel);
   const lagMs = milliseconds.parse(values.lag ?? (zitadel === undefined ? 0 : ZITADEL_LAG_MS));
   const server = { url: new URL(url), tokens, lagMs };
   const { release, cases } = readRecordings();

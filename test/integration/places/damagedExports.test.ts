@@ -51,109 +51,90 @@ const BOB = /\{"userId":"bob".*?"USER_STATE_ACTIVE"\}/;
 const withBobTwice = (whole: string) => whole.replace(BOB, (bob) => `${bob},${bob}`);
 const bobTwice = 'manifest.counts.humanUsers: count mismatch: 2 in the manifest, 3 in the file';
 
-interface Damage {
-  readonly name: string;
-  readonly damage: (whole: string) => string;
-  readonly problem: string;
-  readonly type?: string;
-}
+type Damage = readonly [damage: (whole: string) => string, problem: string, type?: string];
 
-const damages: readonly Damage[] = [
-  { name: 'an empty object', damage: () => '{}', problem: missing },
-  {
-    name: "a gateway's answer",
-    damage: () => '{"status":"ok"}',
-    problem: 'orgs: missing list of organisations: expected {"orgs":[…]}; the file begins with status',
-  },
-  {
-    name: "a gateway's page",
-    damage: () => '<!DOCTYPE html><p>Sign in</p>',
-    problem: `the file is an HTML page, not an export file: ${repeat}; content type: text/html; charset=utf-8`,
-    type: 'text/html; charset=utf-8',
-  },
-  {
-    name: 'nothing',
-    damage: () => '',
-    problem: `the file is empty, not an export file: ${repeat}; content type: text/plain`,
-    type: 'text/plain',
-  },
-  { name: 'an export without its manifest', damage: withoutManifest, problem: missing },
-  {
-    name: 'one whose manifest is null',
-    damage: (whole) => whole.replace(MANIFEST, ',"manifest":null'),
-    problem: missing,
-  },
-  {
-    name: 'one whose manifest is no object',
-    damage: (whole) => whole.replace(MANIFEST, ',"manifest":[7]'),
-    problem: 'manifest: expected an object',
-  },
-  {
-    name: 'one with two manifests',
-    damage: (whole) => whole.replace(MANIFEST, (manifest) => manifest + manifest),
-    problem: 'manifest: duplicate field "manifest"',
-  },
-  {
-    name: 'one that lacks a person',
-    damage: (whole) => whole.replace(BOB, '').replace('},]', '}]'),
-    problem: 'manifest.counts.humanUsers: count mismatch: 2 in the manifest, 1 in the file',
-  },
-  {
-    name: 'one that has a person twice',
-    damage: withBobTwice,
-    problem: bobTwice,
-  },
-  {
-    name: 'one whose manifest counts a section with the name of a member of every object',
-    damage: (whole) => whole.replace('"counts":{', '"counts":{"constructor":1,'),
-    problem: 'manifest.counts.constructor: count mismatch: 1 in the manifest, 0 in the file',
-  },
-  {
-    name: 'one that lacks an organisation',
-    damage: (whole) => whole.replace(/"orgs":\[.*\](?=,"manifest")/, '"orgs":[]'),
-    problem: ['orgs', 'org', 'humanUsers']
+/** The damages by their names. */
+const damages: Readonly<Record<string, Damage>> = {
+  'an empty object': [() => '{}', missing],
+  "a gateway's answer": [
+    () => '{"status":"ok"}',
+    'orgs: missing list of organisations: expected {"orgs":[…]}; the file begins with status',
+  ],
+  "a gateway's page": [
+    () => '<!DOCTYPE html><p>Sign in</p>',
+    `the file is an HTML page, not an export file: ${repeat}; content type: text/html; charset=utf-8`,
+    'text/html; charset=utf-8',
+  ],
+  nothing: [() => '', `the file is empty, not an export file: ${repeat}; content type: text/plain`, 'text/plain'],
+  'an export without its manifest': [withoutManifest, missing],
+  'one whose manifest is null': [(whole) => whole.replace(MANIFEST, ',"manifest":null'), missing],
+  'one whose manifest is no object': [
+    (whole) => whole.replace(MANIFEST, ',"manifest":[7]'),
+    'manifest: expected an object',
+  ],
+  'one with two manifests': [
+    (whole) => whole.replace(MANIFEST, (manifest) => manifest + manifest),
+    'manifest: duplicate field "manifest"',
+  ],
+  'one that lacks a person': [
+    (whole) => whole.replace(BOB, '').replace('},]', '}]'),
+    'manifest.counts.humanUsers: count mismatch: 2 in the manifest, 1 in the file',
+  ],
+  'one that has a person twice': [withBobTwice, bobTwice],
+  'one whose manifest counts a section with the name of a member of every object': [
+    (whole) => whole.replace('"counts":{', '"counts":{"constructor":1,'),
+    'manifest.counts.constructor: count mismatch: 1 in the manifest, 0 in the file',
+  ],
+  'one that lacks an organisation': [
+    (whole) => whole.replace(/"orgs":\[.*\](?=,"manifest")/, '"orgs":[]'),
+    ['orgs', 'org', 'humanUsers']
       .map(
         (name, index) => `manifest.counts.${name}: count mismatch: ${index < 2 ? 1 : 2} in the manifest, 0 in the file`,
       )
       .join('; '),
-  },
-  ...['{}', '{"orgId":"x"}', '{"orgState":"ORG_STATE_ACTIVE"}'].map((entry) => ({
-    name: `one with a further organisation that has no record: ${entry}`,
-    damage: (whole: string) => whole.replace(/\](?=,"manifest")/, `,${entry}]`),
-    problem: 'manifest.counts.orgs: count mismatch: 1 in the manifest, 2 in the file',
-  })),
-  {
-    name: 'one that ends too early',
-    damage: (whole) => whole.slice(0, -200),
-    problem: 'manifest: unexpected end of JSON input: the file is truncated',
-  },
-  {
-    name: 'one with more behind it',
-    damage: (whole) => `${whole}{}`,
-    problem: 'unexpected second document (use each one alone) after the end of the document',
-  },
-];
+  ],
+  ...Object.fromEntries(
+    ['{}', '{"orgId":"x"}', '{"orgState":"ORG_STATE_ACTIVE"}'].map((entry): [string, Damage] => [
+      `one with a further organisation that has no record: ${entry}`,
+      [
+        (whole) => whole.replace(/\](?=,"manifest")/, `,${entry}]`),
+        'manifest.counts.orgs: count mismatch: 1 in the manifest, 2 in the file',
+      ],
+    ]),
+  ),
+  'one that ends too early': [
+    (whole) => whole.slice(0, -200),
+    'manifest: unexpected end of JSON input: the file is truncated',
+  ],
+  'one with more behind it': [
+    (whole) => `${whole}{}`,
+    'unexpected second document (use each one alone) after the end of the document',
+  ],
+};
 
 const none = ['--with', 'none'];
 
 describe('an export that arrives damaged from an instance', () => {
-  it.each(damages)('is not stored, and the error names the problem: $name', async ({ damage, problem, type }) => {
-    const whole = await exported();
-    expect(damage(whole)).not.toBe(whole);
-    const { url, token } = await answering([damage(whole)], type);
-    const directory = await testDirectory();
-    for (const name of ['out.json', 'out.json.gz']) {
-      const stored = await identity(['export', url, '--token-file', token, '--to', join(directory, name)]);
-      expect(stored).toMatchObject({ code: 1, stdout: '' });
-      expect(message(stored.stderr)).toBe(expectedMessage(url, problem));
-    }
-    expect(await readdir(directory)).toEqual([]);
-    const printed = await identity(['export', url, '--token-file', token, '--to', '-']);
-    expect({ code: printed.code, message: message(printed.stderr) }).toEqual({
-      code: 1,
-      message: expectedMessage(url, problem),
-    });
-  });
+  it.each(Object.entries(damages))(
+    'is not stored, and the error names the problem: %s',
+    async (_name, [damage, problem, type]) => {
+      const whole = await exported();
+      expect(damage(whole)).not.toBe(whole);
+      const { url, token } = await answering([damage(whole)], type);
+      const directory = await testDirectory();
+      for (const name of ['out.json', 'out.json.gz']) {
+        const stored = await identity(['export', url, '--token-file', token, '--to', join(directory, name)]);
+        expect(stored).toMatchObject({ code: 1, stdout: '' });
+        expect(message(stored.stderr)).toBe(expectedMessage(url, problem));
+      }
+      expect(await readdir(directory)).toEqual([]);
+      const printed = await identity(['export', url, '--token-file', token, '--to', '-']);
+      expect({ code: printed.code, message: message(printed.stderr) }).toEqual({
+        code: 1,
+        message: expectedMessage(url, problem),
+      });
+    },
+  );
 
   it('is reported with both digests if a record was changed', async () => {
     const whole = await exported();

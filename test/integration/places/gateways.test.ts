@@ -48,19 +48,15 @@ async function startGateway(backend: string, pageOf: (request: IncomingMessage) 
 }
 
 const untilDate = () => new Date(Date.now() + 2_000).toUTCString();
-const busy: readonly (Page & { readonly name: string })[] = [
-  {
-    name: '429 with seconds',
-    status: 429,
-    headers: { 'retry-after': '1' },
-    body: '{"message":"API rate limit exceeded"}',
-  },
-  { name: '503 with a date', status: 503, headers: { 'retry-after': untilDate() }, body: '<h1>Busy</h1>' },
-  { name: '502', status: 502, body: '<title>502 Bad Gateway</title>' },
-  { name: '504 with seconds', status: 504, headers: { 'retry-after': '1' } },
-  { name: '425', status: 425 },
-  { name: '408', status: 408 },
-];
+const busyPages: Readonly<Record<string, Page>> = {
+  '429 with seconds': { status: 429, headers: { 'retry-after': '1' }, body: '{"message":"API rate limit exceeded"}' },
+  '503 with a date': { status: 503, headers: { 'retry-after': untilDate() }, body: '<h1>Busy</h1>' },
+  '502': { status: 502, body: '<title>502 Bad Gateway</title>' },
+  '504 with seconds': { status: 504, headers: { 'retry-after': '1' } },
+  '425': { status: 425 },
+  '408': { status: 408 },
+};
+const busy = Object.entries(busyPages).map(([name, page]) => ({ ...page, name }));
 
 /** A response to the first request that matches. */
 function once(
@@ -246,75 +242,51 @@ it('a short call of ZITADEL is repeated after the time limit of a gateway', asyn
   expect(paths.size).toBe(2);
 });
 
-/** Pages of gateways, and the problem and the remedy that a command prints. */
-const pages: readonly (Page & { readonly printed: string })[] = [
-  {
-    status: 302,
-    headers: { location: 'https://login.example.com/start?next=1' },
-    printed:
-      'redirects to https://login.example.com/start?next=1 (status 302): specify https://login.example.com, or, if that is a login page, configure',
-  },
-  {
-    status: 307,
-    headers: { location: '/en/' },
-    printed:
-      'redirects to http://SAME/en/ (status 307): configure the gateway in front of the instance to forward the calls of this command without redirecting them',
-  },
-  { status: 301, printed: 'redirects to no address: Location is missing (status 301): configure the gateway' },
-  { status: 304, printed: 'responds with status 304 (not modified), without content: configure the gateway' },
-  { status: 204, printed: 'responds with status 204: check that the address leads to the instance' },
-  {
-    status: 401,
-    headers: { 'www-authenticate': 'Basic realm="intranet"' },
-    body: '<title>401 Authorization Required</title>',
-    printed:
-      'refuses: status 401: 401 Authorization Required, which asks for Basic realm="intranet": configure the gateway in front',
-  },
-  {
-    status: 403,
-    body: '<title>Blocked by policy</title>',
-    printed: 'refuses: status 403: Blocked by policy: configure the',
-  },
-  {
+/** Pages of gateways, by the problem and the remedy that a command prints. */
+const printedPages: Readonly<Record<string, Page>> = {
+  'redirects to https://login.example.com/start?next=1 (status 302): specify https://login.example.com, or, if that is a login page, configure':
+    { status: 302, headers: { location: 'https://login.example.com/start?next=1' } },
+  'redirects to http://SAME/en/ (status 307): configure the gateway in front of the instance to forward the calls of this command without redirecting them':
+    { status: 307, headers: { location: '/en/' } },
+  'redirects to no address: Location is missing (status 301): configure the gateway': { status: 301 },
+  'responds with status 304 (not modified), without content: configure the gateway': { status: 304 },
+  'responds with status 204: check that the address leads to the instance': { status: 204 },
+  'refuses: status 401: 401 Authorization Required, which asks for Basic realm="intranet": configure the gateway in front':
+    {
+      status: 401,
+      headers: { 'www-authenticate': 'Basic realm="intranet"' },
+      body: '<title>401 Authorization Required</title>',
+    },
+  'refuses: status 403: Blocked by policy: configure the': { status: 403, body: '<title>Blocked by policy</title>' },
+  'refuses: status 407, which asks for Negotiate: reach the instance without that proxy': {
     status: 407,
     headers: { 'proxy-authenticate': 'Negotiate' },
-    printed: 'refuses: status 407, which asks for Negotiate: reach the instance without that proxy',
   },
-  {
-    status: 413,
-    body: 'too big',
-    printed:
-      'refuses: status 413: too big: raise the body size limit of the gateway in front of the instance, such as client_max_body_size of nginx\n',
-  },
-  { status: 418, body: '{"message":"teapot"}', printed: 'refuses: status 418: teapot: check that the address leads' },
-  { status: 451, printed: 'refuses: status 451: configure the gateway in front' },
-  { status: 500, body: '<title>Oops</title>', printed: 'failed: status 500: Oops: repeat the command' },
-  { status: 501, body: '{"error":"not here"}', printed: 'failed: status 501: not here: repeat the command' },
-  {
-    status: 504,
-    body: '<title>504 Gateway Time-out</title>',
-    printed:
-      'failed: status 504: 504 Gateway Time-out: repeat the command; if this happens again, raise the response timeout of the gateway',
-  },
-  {
+  'refuses: status 413: too big: raise the body size limit of the gateway in front of the instance, such as client_max_body_size of nginx\n':
+    { status: 413, body: 'too big' },
+  'refuses: status 418: teapot: check that the address leads': { status: 418, body: '{"message":"teapot"}' },
+  'refuses: status 451: configure the gateway in front': { status: 451 },
+  'failed: status 500: Oops: repeat the command': { status: 500, body: '<title>Oops</title>' },
+  'failed: status 501: not here: repeat the command': { status: 501, body: '{"error":"not here"}' },
+  'failed: status 504: 504 Gateway Time-out: repeat the command; if this happens again, raise the response timeout of the gateway':
+    { status: 504, body: '<title>504 Gateway Time-out</title>' },
+  'refuses: status 418: Zugriff blockiert – Büro: check': {
     status: 418,
     body: Buffer.from('\ufeff<title>Zugriff blockiert – Büro</title>', 'utf16le'),
-    printed: 'refuses: status 418: Zugriff blockiert – Büro: check',
   },
-  {
+  'refuses: status 451: Verboten für alle: configure': {
     status: 451,
     headers: { 'content-type': 'text/html; charset=iso-8859-1' },
     body: Buffer.from('<title>Verboten für alle</title>', 'latin1'),
-    printed: 'refuses: status 451: Verboten für alle: configure',
   },
-  {
+  'refuses: status 511: Anmelden für alle: log in': {
     status: 511,
     headers: { 'content-type': 'text/html; charset=of-nobody' },
     body: 'Anmelden für alle',
-    printed: 'refuses: status 511: Anmelden für alle: log in',
   },
-  { status: 511, printed: 'refuses: status 511: log in to the network of this machine' },
-];
+  'refuses: status 511: log in to the network of this machine': { status: 511 },
+};
+const pages = Object.entries(printedPages).map(([printed, page]) => ({ ...page, printed }));
 
 describe('the page of a gateway', () => {
   it.each(pages)('is printed with its status, its sentence and a remedy: $status', async (page) => {

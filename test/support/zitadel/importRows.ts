@@ -56,40 +56,34 @@ const lacks =
     run.contents.find(orgId, section, textAt(json, path, orgId)) === undefined ? message : undefined;
 const provider = ({ run, orgId }: Given, id: string) =>
   run.contents.find(orgId, 'oidcIdps', id) ?? run.contents.find(orgId, 'jwtIdps', id);
-const policy = (section: string, type: string, exists: string): Row => ({ section, type, id: ['$orgId'], exists });
-const text = (section: string, type: string): Row => ({ section, type, id: ['$orgId', 'language'], exists: '' });
+/** A row whose id has some fields. */
+const row = (section: string, type: string, id: string, exists: string, more: Partial<Row> = {}): Row => ({
+  section,
+  type,
+  id: id.split(' '),
+  exists,
+  ...more,
+});
+const policy = (section: string, type: string, exists: string) => row(section, type, '$orgId', exists);
+const text = (section: string, type: string) => row(section, type, '$orgId language', '');
 /** The id and the beginning of the key in an error about a name that another record has. */
 export const ALREADY = 'ID=V3-DKcYh Message=Errors';
 
 /** The sections of the first phase, in the order of work. */
 export const firstPhase: readonly Row[] = [
   policy('domainPolicy', 'domain_policy', 'ID=ORG-1M8ds Message=Errors.Org.DomainPolicy.AlreadyExists'),
-  {
-    section: 'domains',
-    type: 'domain',
-    id: ['$orgId', 'domainName'],
+  row('domains', 'domain', '$orgId domainName', 'ID=V2-e1wse Message=Errors.Already.Exists', {
     key: ['domainName'],
-    exists: 'ID=V2-e1wse Message=Errors.Already.Exists',
     // An export contains an unverified domain as verified, unless the organisation's policy validates domains.
     stored: ({ run, orgId, json: { validationType: _, ...kept } }) =>
       run.contents.find(orgId, 'domainPolicy', orgId)?.validateOrgDomains === true
         ? kept
         : { ...kept, isVerified: true },
-  },
+  }),
   policy('labelPolicy', 'label_policy', 'ID=Org-2B0ps Message=Errors.Org.LabelPolicy.AlreadyExists'),
   policy('lockoutPolicy', 'lockout_policy', 'ID=ORG-0olDf Message=Errors.ORG.LockoutPolicy.AlreadyExists'),
-  {
-    section: 'oidcIdps',
-    type: 'oidc_idp',
-    id: ['idpId'],
-    exists: 'ID=Org-1J8fs Message=Errors.Org.IDPConfig.AlreadyExisting',
-  },
-  {
-    section: 'jwtIdps',
-    type: 'jwt_idp',
-    id: ['idpId'],
-    exists: 'ID=Org-1J8fs Message=Errors.Org.IDPConfig.AlreadyExisting',
-  },
+  row('oidcIdps', 'oidc_idp', 'idpId', 'ID=Org-1J8fs Message=Errors.Org.IDPConfig.AlreadyExisting'),
+  row('jwtIdps', 'jwt_idp', 'idpId', 'ID=Org-1J8fs Message=Errors.Org.IDPConfig.AlreadyExisting'),
   {
     ...policy('loginPolicy', 'login_policy', 'ID=Org-Dgfb2 Message=Errors.Org.LoginPolicy.AlreadyExists'),
     refuses: (given) =>
@@ -104,22 +98,14 @@ export const firstPhase: readonly Row[] = [
   ),
   policy('privacyPolicy', 'privacy_policy', 'ID=Org-0oLpd Message=Errors.Org.PrivacyPolicy.AlreadyExists'),
   text('loginTexts', 'login_texts'),
-  {
-    section: 'humanUsers',
-    type: 'human_user',
-    id: ['userId'],
-    exists: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting',
+  row('humanUsers', 'human_user', 'userId', 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting', {
     refuses: (given) =>
       loginNameRefusal(given) ??
       (given.run.release === '2026-07' ? hashRefusal(given.json) : undefined) ??
       (given.run.release === '2.71' ? addressRefusal(given.json) : undefined),
     stored: ({ run, json }) => importedPerson(withState(run, json)),
-  },
-  {
-    section: 'machineUsers',
-    type: 'machine_user',
-    id: ['userId'],
-    exists: 'ID=COMMAND-k2una Message=Errors.User.AlreadyExisting',
+  }),
+  row('machineUsers', 'machine_user', 'userId', 'ID=COMMAND-k2una Message=Errors.User.AlreadyExisting', {
     refuses: loginNameRefusal,
     // Imports read the id from the inner record only, and exports write it to the outer record only.
     stored: ({ run, json }) => {
@@ -127,134 +113,87 @@ export const firstPhase: readonly Row[] = [
       const { state = 'USER_STATE_ACTIVE' } = withState(run, json);
       return { ...json, userId: userId ?? newId(), user: inner, state };
     },
-  },
-  {
-    section: 'userMetadata',
-    type: 'user_metadata',
-    id: ['id', 'key'],
-    exists: '',
+  }),
+  row('userMetadata', 'user_metadata', 'id key', '', {
     refuses: user('id', 'ID=COMMAND-uXHNj Message=Errors.User.NotFound'),
-  },
-  {
-    section: 'machineKeys',
-    type: 'machine_user_key',
-    id: ['keyId'],
-    exists: 'ID=COMMAND-091mops Message=Errors.User.Machine.Key.AlreadyExists',
+  }),
+  row('machineKeys', 'machine_user_key', 'keyId', 'ID=COMMAND-091mops Message=Errors.User.Machine.Key.AlreadyExists', {
     refuses: user('userId', 'ID=COMMAND-bnipwm1 Message=Errors.User.NotFound'),
-  },
-  {
-    section: 'userLinks',
-    type: 'user_link',
-    id: ['userId', 'idpId'],
-    exists: `${ALREADY}.User.ExternalIDP.AlreadyExists`,
+  }),
+  row('userLinks', 'user_link', 'userId idpId', `${ALREADY}.User.ExternalIDP.AlreadyExists`, {
     refuses: (given) =>
       provider(given, textAt(given.json, 'idpId', '')) === undefined
         ? 'ID=COMMAND-39nf2 Message=Errors.IDPConfig.NotExisting'
         : user('userId', 'ID=COMMAND-vzktar7b7f Message=Errors.User.NotFound')(given),
-  },
-  {
-    section: 'projects',
-    type: 'project',
-    id: ['projectId'],
-    exists: 'ID=COMMAND-opamwu Message=Errors.Project.AlreadyExisting',
-  },
-  {
-    section: 'oidcApps',
-    type: 'oidc_app',
-    id: ['appId'],
-    exists: 'ID=PROJECT-lxowmp Message=Errors.Project.App.AlreadyExisting',
+  }),
+  row('projects', 'project', 'projectId', 'ID=COMMAND-opamwu Message=Errors.Project.AlreadyExisting'),
+  row('oidcApps', 'oidc_app', 'appId', 'ID=PROJECT-lxowmp Message=Errors.Project.App.AlreadyExisting', {
     refuses: (given) =>
       given.run.release === '2026-07' && valueAt(given.json, 'app.backChannelLogoutUri') !== undefined
         ? 'ID=PROJECT-msNebo Message=Errors.Project.App.Blocked.BackchannelLogoutURL'
         : lacks('projects', 'app.projectId', 'ID=COMMAND-EbFMN Message=Errors.Project.NotFound')(given),
-  },
-  {
-    section: 'apiApps',
-    type: 'api_app',
-    id: ['appId'],
-    exists: 'ID=PROJECT-mabu12 Message=Errors.Project.App.AlreadyExisting',
+  }),
+  row('apiApps', 'api_app', 'appId', 'ID=PROJECT-mabu12 Message=Errors.Project.App.AlreadyExisting', {
     refuses: lacks('projects', 'app.projectId', 'ID=COMMAND-EbFMN Message=Errors.Project.NotFound'),
-  },
-  {
-    section: 'appKeys',
-    type: 'app_key',
-    id: ['id'],
-    exists: 'ID=COMMAND-so20alo Message=Errors.Project.App.Key.AlreadyExisting',
-  },
-  {
-    section: 'actions',
-    type: 'action',
-    id: ['actionId'],
-    exists: 'ID=COMMAND-nau2k Message=Errors.Action.AlreadyExisting',
-  },
-  {
-    section: 'projectRoles',
-    type: 'project_role',
-    id: ['projectId', 'roleKey'],
-    exists: `${ALREADY}.Project.Role.AlreadyExists`,
+  }),
+  row('appKeys', 'app_key', 'id', 'ID=COMMAND-so20alo Message=Errors.Project.App.Key.AlreadyExisting'),
+  row('actions', 'action', 'actionId', 'ID=COMMAND-nau2k Message=Errors.Action.AlreadyExisting'),
+  row('projectRoles', 'project_role', 'projectId roleKey', `${ALREADY}.Project.Role.AlreadyExists`, {
     refuses: lacks('projects', 'projectId', 'ID=COMMAND-EbFMN Message=Errors.Project.NotFound'),
-  },
+  }),
 ];
 
 /** The sections of the second phase. */
 export const secondPhase: readonly Row[] = [
-  {
-    section: 'triggerActions',
-    type: 'trigger_action',
-    id: ['flowType', 'triggerType'],
-    exists: 'ID=COMMAND-Nfh52 Message=Errors.Flow.NoChanges',
+  row('triggerActions', 'trigger_action', 'flowType triggerType', 'ID=COMMAND-Nfh52 Message=Errors.Flow.NoChanges', {
     stored: ({ json }) => ({ ...json, flowType: idOfType(json.flowType), triggerType: idOfType(json.triggerType) }),
-  },
-  {
-    section: 'projectGrants',
-    type: 'project_grant',
-    id: ['$orgId', 'projectGrant.projectId', 'projectGrant.grantedOrgId'],
-    key: ['grantId'],
-    exists: `${ALREADY}.Project.Grant.AlreadyExists`,
-    refuses: (given) =>
-      given.run.contents.organisations.has(textAt(given.json, 'projectGrant.grantedOrgId', ''))
-        ? lacks('projects', 'projectGrant.projectId', 'ID=COMMAND-m9gsd Message=Errors.Project.NotFound')(given)
-        : 'ID=COMMAND-3m9gg Message=Errors.Org.NotFound',
-  },
-  {
-    section: 'userGrants',
-    type: 'user_grant',
-    id: ['$orgId', 'projectId', 'userId'],
-    exists: `${ALREADY}.UserGrant.AlreadyExists`,
+  }),
+  row(
+    'projectGrants',
+    'project_grant',
+    '$orgId projectGrant.projectId projectGrant.grantedOrgId',
+    `${ALREADY}.Project.Grant.AlreadyExists`,
+    {
+      key: ['grantId'],
+      refuses: (given) =>
+        given.run.contents.organisations.has(textAt(given.json, 'projectGrant.grantedOrgId', ''))
+          ? lacks('projects', 'projectGrant.projectId', 'ID=COMMAND-m9gsd Message=Errors.Project.NotFound')(given)
+          : 'ID=COMMAND-3m9gg Message=Errors.Org.NotFound',
+    },
+  ),
+  row('userGrants', 'user_grant', '$orgId projectId userId', `${ALREADY}.UserGrant.AlreadyExists`, {
     refuses: (given) => {
       const grantId = textAt(given.json, 'projectGrantId', '');
       if (grantId !== '' && !given.run.contents.holds('projectGrants', grantId))
         return 'ID=COMMAND-4m9ff Message=Errors.Project.Grant.NotFound';
       return user('userId', 'ID=COMMAND-4f8sg Message=Errors.User.NotFound')(given);
     },
-  },
+  }),
 ];
 
 /** The sections of the third phase. */
 export const thirdPhase: readonly Row[] = [
-  {
-    section: 'orgMembers',
-    type: 'org_member',
-    id: ['$orgId', 'userId'],
+  row('orgMembers', 'org_member', '$orgId userId', 'ID=ORG-poWwe Message=Errors.Org.Member.AlreadyExists', {
     key: ['userId'],
-    exists: 'ID=ORG-poWwe Message=Errors.Org.Member.AlreadyExists',
     refuses: user('userId', 'ID=ORG-GoXOn Message=Errors.User.NotFound'),
-  },
-  {
-    section: 'projectGrantMembers',
-    type: 'project_grant_member',
-    id: ['$orgId', 'projectId', 'grantId', 'userId'],
-    key: ['projectId', 'grantId', 'userId'],
-    exists: 'ID=PROJECT-37fug Message=Errors.AlreadyExists',
-    refuses: user('userId', 'ID=COMMAND-uXHNj Message=Errors.User.NotFound'),
-  },
-  {
-    section: 'projectMembers',
-    type: 'project_member',
-    id: ['$orgId', 'projectId', 'userId'],
-    exists: 'ID=PROJECT-PtXi1 Message=Errors.Project.Member.AlreadyExists',
-    refuses: lacks('projects', 'projectId', 'ID=PROJECT-0l10S9OmZV Message=Errors.Project.NotFound'),
-  },
+  }),
+  row(
+    'projectGrantMembers',
+    'project_grant_member',
+    '$orgId projectId grantId userId',
+    'ID=PROJECT-37fug Message=Errors.AlreadyExists',
+    {
+      key: ['projectId', 'grantId', 'userId'],
+      refuses: user('userId', 'ID=COMMAND-uXHNj Message=Errors.User.NotFound'),
+    },
+  ),
+  row(
+    'projectMembers',
+    'project_member',
+    '$orgId projectId userId',
+    'ID=PROJECT-PtXi1 Message=Errors.Project.Member.AlreadyExists',
+    { refuses: lacks('projects', 'projectId', 'ID=PROJECT-0l10S9OmZV Message=Errors.Project.NotFound') },
+  ),
 ];
 
 /** Returns the error about a person's hash. By default, ZITADEL accepts only bcrypt with a cost from 10 to 16. */

@@ -11,108 +11,63 @@ import { type FieldPlace, fieldPlaces, withValueAt } from '../../support/strings
 /** What an import does with a value that breaks a rule of ZITADEL's definitions. */
 type Outcome = 'is kept' | 'is dropped' | 'fails its record';
 
-interface Decision {
-  readonly fields: RegExp;
-  readonly broken: RegExp;
-  readonly outcome: Outcome;
-  /** Why ZITADEL can or cannot export the value, with the place in its code. */
-  readonly because: string;
-}
+/** What matches the fields and the broken rules, and the outcome. */
+type Decision = readonly [fields: RegExp, broken: RegExp, outcome: Outcome];
 
-/** The last matching row decides. */
-const decisions: readonly Decision[] = [
-  {
-    fields: /./,
-    broken: /^too long$/,
-    outcome: 'is kept',
-    because: 'no command checks lengths, and imports from a bucket check no rules: api/grpc/admin/import.go',
-  },
-  {
-    fields: /^labelPolicy\.\w+Color(?:Dark)?$/,
-    broken: /^too long$/,
-    outcome: 'is dropped',
-    because: 'POLICY-391dG: domain/policy_label.go',
-  },
-  {
-    fields: /\.language$/,
-    broken: /^too long$/,
-    outcome: 'fails its record',
-    because: 'its command takes supported languages only: domain/custom_message_text.go',
-  },
-  {
-    fields: /./,
-    broken: /^empty$/,
-    outcome: 'fails its record',
-    because:
-      'its command requires the value, such as COMMAND-00p2b, PROFILE-RF5z2, COMMAND-bs9Ds, or it is the key of the record',
-  },
-  {
-    fields: /^humanUsers\.user\.phone\.phone$/,
-    broken: /^(?:too long|empty|prefix)$/,
-    outcome: 'is dropped',
-    because: 'stored in E.164: domain/human_phone.go',
-  },
-  {
-    fields: /^machineUsers\.user\.name$/,
-    broken: /^empty$/,
-    outcome: 'is kept',
-    because: 'PATCH /v2/users/{id} of 4.x stores it: command/user_v2_machine.go; seen with 4.x of July 2026',
-  },
-  {
-    fields: /^(?:projectRoles\.displayName|actions\.action\.script)$/,
-    broken: /^empty$/,
-    outcome: 'is kept',
-    because: 'not checked: domain/project_role.go, domain/action.go',
-  },
-  {
-    fields: /^(?:oidcIdps\.idp\.(?:clientId|clientSecret|issuer)|jwtIdps\.idp\.(?:issuer|\w+Endpoint|headerName))$/,
-    broken: /^empty$/,
-    outcome: 'is kept',
-    because: 'not checked: command/org_idp_config.go; a secret that is not found is empty',
-  },
-  {
-    fields: /^humanUsers\.user\.email\.email$/,
-    broken: /^no address$/,
-    outcome: 'fails its record',
-    because: 'EMAIL-599BI: domain/human_email.go',
-  },
-  {
-    fields: /^privacyPolicy\.supportEmail$/,
-    broken: /^no address$/,
-    outcome: 'is dropped',
-    because: 'EMAIL-599BI: domain/policy_privacy.go',
-  },
-  {
-    fields: /\.clockSkew$/,
-    broken: /^out of range$/,
-    outcome: 'is dropped',
-    because: 'OIDCApp.IsValid: domain/application_oidc.go',
-  },
-  {
-    fields: /^actions\.action\.timeout$/,
-    broken: /^out of range$/,
-    outcome: 'is kept',
-    because: 'not checked: command/org_action.go',
-  },
-  {
-    fields: /./,
-    broken: /^unknown$/,
-    outcome: 'is dropped',
-    because: 'releases have more values',
-  },
-  {
-    fields: /^(?:loginPolicy|humanUsers\.user)\.idps\.(?:idpId|configId|externalUserId)$/,
-    broken: /^empty$/,
-    outcome: 'is dropped',
-    because: 'a link that no ZITADEL exports costs neither the policy nor the person',
-  },
-  {
-    fields: /\.ownerType$/,
-    broken: /^unspecified$/,
-    outcome: 'is dropped',
-    because: 'an export derives one of the others: api/grpc/admin/export.go',
-  },
-];
+/** The decisions, by the reason why ZITADEL can or cannot export the value. The last match decides. */
+const decisions: Readonly<Record<string, Decision>> = {
+  'no command checks lengths, and imports from a bucket check no rules: api/grpc/admin/import.go': [
+    /./,
+    /^too long$/,
+    'is kept',
+  ],
+  'POLICY-391dG: domain/policy_label.go': [/^labelPolicy\.\w+Color(?:Dark)?$/, /^too long$/, 'is dropped'],
+  'its command takes supported languages only: domain/custom_message_text.go': [
+    /\.language$/,
+    /^too long$/,
+    'fails its record',
+  ],
+  'its command requires the value, such as COMMAND-00p2b, PROFILE-RF5z2, COMMAND-bs9Ds, or it is the key of the record':
+    [/./, /^empty$/, 'fails its record'],
+  'stored in E.164: domain/human_phone.go': [
+    /^humanUsers\.user\.phone\.phone$/,
+    /^(?:too long|empty|prefix)$/,
+    'is dropped',
+  ],
+  'PATCH /v2/users/{id} of 4.x stores it: command/user_v2_machine.go; seen with 4.x of July 2026': [
+    /^machineUsers\.user\.name$/,
+    /^empty$/,
+    'is kept',
+  ],
+  'not checked: domain/project_role.go, domain/action.go': [
+    /^(?:projectRoles\.displayName|actions\.action\.script)$/,
+    /^empty$/,
+    'is kept',
+  ],
+  'not checked: command/org_idp_config.go; a secret that is not found is empty': [
+    /^(?:oidcIdps\.idp\.(?:clientId|clientSecret|issuer)|jwtIdps\.idp\.(?:issuer|\w+Endpoint|headerName))$/,
+    /^empty$/,
+    'is kept',
+  ],
+  'EMAIL-599BI: domain/human_email.go': [/^humanUsers\.user\.email\.email$/, /^no address$/, 'fails its record'],
+  'EMAIL-599BI: domain/policy_privacy.go': [/^privacyPolicy\.supportEmail$/, /^no address$/, 'is dropped'],
+  'OIDCApp.IsValid: domain/application_oidc.go': [/\.clockSkew$/, /^out of range$/, 'is dropped'],
+  'not checked: command/org_action.go': [/^actions\.action\.timeout$/, /^out of range$/, 'is kept'],
+  'releases have more values': [/./, /^unknown$/, 'is dropped'],
+  'a link that no ZITADEL exports costs neither the policy nor the person': [
+    /^(?:loginPolicy|humanUsers\.user)\.idps\.(?:idpId|configId|externalUserId)$/,
+    /^empty$/,
+    'is dropped',
+  ],
+  'an export derives one of the others: api/grpc/admin/export.go': [/\.ownerType$/, /^unspecified$/, 'is dropped'],
+};
+
+/** Returns the decision about a value that breaks a rule of a field, with its reason. */
+function decisionOf(title: string, broken: string) {
+  const isMatch = ([, [fields, rules]]: [string, Decision]) => fields.test(title) && rules.test(broken);
+  const [because, row] = Object.entries(decisions).findLast(isMatch) ?? [];
+  return { because, outcome: row?.[2] };
+}
 
 /** Values that break the rule of a field, each by the rule. */
 function brokenValues(field: DescField): Readonly<Record<string, unknown>> {
@@ -173,8 +128,8 @@ const places = fieldPlaces.flatMap((place) => {
 
 describe('a value that breaks a rule of ZITADEL', () => {
   it.each(places)('in $title ($broken) has the decided outcome', ({ title, broken, place, value }) => {
-    const decision = decisions.findLast((row) => row.fields.test(title) && row.broken.test(broken));
-    expect(outcomeOf(place, value), decision?.because).toBe(decision?.outcome);
+    const { because, outcome } = decisionOf(title, broken);
+    expect(outcomeOf(place, value), because).toBe(outcome);
   });
 
   it('fails a person without profile or address', () => {
@@ -183,9 +138,7 @@ describe('a value that breaks a rule of ZITADEL', () => {
   });
 
   it('has a row for each decision', () => {
-    const used = places.map(({ title, broken }) =>
-      decisions.findLast((row) => row.fields.test(title) && row.broken.test(broken)),
-    );
-    expect(decisions.filter((row) => !used.includes(row))).toEqual([]);
+    const used = places.map(({ title, broken }) => decisionOf(title, broken).because);
+    expect(Object.keys(decisions).filter((because) => !used.includes(because))).toEqual([]);
   });
 });
