@@ -104,8 +104,8 @@ describeStores('a damaged export file', (kind) => {
   it(`${faultTable['file is changed'].fault}: ${faultTable['file is changed'].outcome}`, async (context) => {
     const { instance, contents } = await target();
     const before = await contents();
-    const damages = damagesOf(file, other);
-    for (const [what, damaged, field] of damages) {
+    const damages = Object.entries(damagesOf(file, other));
+    for (const [what, [damaged, field]] of damages) {
       const text = damaged();
       expect(text, what).not.toBe(file.bytes);
       const { body } = await instance.refusedImport({ data_orgsv1: text });

@@ -24,6 +24,8 @@ const active = (userId: string, user: object = {}, more: object = {}) => ({
 const bot = { userId: 'bot', user: { userName: 'bot', name: 'Bot' }, state: 'USER_STATE_ACTIVE' };
 const named = (orgId: string, content: object = {}) =>
   organisation(orgId, { orgState: 'ORG_STATE_ACTIVE', ...content });
+/** A row whose file has the organisation `O` alone. */
+const inO = (content: object, more: Omit<Row, 'orgs'> = {}): Row => ({ orgs: [named('O', content)], ...more });
 const project = (projectId: string) => ({ projectId, project: { name: projectId } });
 const role = (roleKey: string) => ({ projectId: 'P', roleKey, displayName: roleKey });
 const projectGrant = (grantedOrgId: string, ...roleKeys: string[]) => ({
@@ -112,95 +114,77 @@ const rows: Readonly<Record<string, Row>> = {
       },
     ]),
   ),
-  'texts that are converted': {
-    orgs: [
-      named('O', {
-        org: { name: 'Name ' },
-        humanUsers: [
-          active('A', { userName: ' ada ' }),
-          active('B', preferring('iw')),
-          active('C', preferring('DE_ch')),
-        ],
-        domains: [domain(' a.example'), domain('b.example', { orgId: 'other' })],
-        machineUsers: [robot('outer', { user: { userName: 'r', name: 'R', userId: 'inner' } })],
-        projects: [project('P')],
-        oidcApps: [
-          app({
-            redirectUris: [' https://x.example ', ' ', 'https://y.example'],
-            responseTypes: ['OIDC_RESPONSE_TYPE_UNSPECIFIED'],
-            backChannelLogoutUri: ' ',
-          }),
-        ],
+  'texts that are converted': inO({
+    org: { name: 'Name ' },
+    humanUsers: [active('A', { userName: ' ada ' }), active('B', preferring('iw')), active('C', preferring('DE_ch'))],
+    domains: [domain(' a.example'), domain('b.example', { orgId: 'other' })],
+    machineUsers: [robot('outer', { user: { userName: 'r', name: 'R', userId: 'inner' } })],
+    projects: [project('P')],
+    oidcApps: [
+      app({
+        redirectUris: [' https://x.example ', ' ', 'https://y.example'],
+        responseTypes: ['OIDC_RESPONSE_TYPE_UNSPECIFIED'],
+        backChannelLogoutUri: ' ',
       }),
     ],
-  },
-  'values that the rules of ZITADEL reject': {
-    orgs: [
-      named('O', {
-        humanUsers: [
-          ...['Secret1', 'SECRET1!', 'secret1!', 'Secrets!', 'Secrets1'].map((password) =>
-            active(password, { password }),
-          ),
-          active('address', { email: { email: ' k15@x.ch ' } }),
-          active('name', { userName: 'a\0b' }),
-          active('hash', withHash('a\0b')),
-        ],
-        projects: [project('P')],
-        oidcApps: [app({ loginVersion: { loginV2: { baseUri: ':x' } } })],
-        initMessages: [{ language: 'zzz', title: 't' }],
-        triggerActions: [
-          trigger('9', 'a'),
-          { ...trigger('2', 'a'), triggerType: '1' },
-          { triggerType: '1', actionIds: ['a'] },
-        ],
-        orgMembers: [
-          { userId: 'name', roles: ['ORG_OWNER', 'a\0b'] },
-          { userId: 'hash', roles: [] },
-        ],
-        domains: [domain(' ')],
-      }),
+  }),
+  'values that the rules of ZITADEL reject': inO({
+    humanUsers: [
+      ...['Secret1', 'SECRET1!', 'secret1!', 'Secrets!', 'Secrets1'].map((password) => active(password, { password })),
+      active('address', { email: { email: ' k15@x.ch ' } }),
+      active('name', { userName: 'a\0b' }),
+      active('hash', withHash('a\0b')),
     ],
-  },
+    projects: [project('P')],
+    oidcApps: [app({ loginVersion: { loginV2: { baseUri: ':x' } } })],
+    initMessages: [{ language: 'zzz', title: 't' }],
+    triggerActions: [
+      trigger('9', 'a'),
+      { ...trigger('2', 'a'), triggerType: '1' },
+      { triggerType: '1', actionIds: ['a'] },
+    ],
+    orgMembers: [
+      { userId: 'name', roles: ['ORG_OWNER', 'a\0b'] },
+      { userId: 'hash', roles: [] },
+    ],
+    domains: [domain(' ')],
+  }),
   'login names that several organisations have': {
     orgs: ['O', 'P'].map((orgId) => named(orgId, { humanUsers: [active(`of ${orgId}`, { userName: 'alice' })] })),
   },
-  'a domain policy after the users': {
-    stored: [named('O', { humanUsers: [active('A')] })],
-    orgs: [named('O', { domainPolicy: strict })],
-  },
-  'languages in another spelling, and another language': {
-    stored: [named('O', { humanUsers: ['sh-ekavsk', 'i-default', 'sr'].map((tag) => active(tag, preferring(tag))) })],
-    orgs: [
-      named('O', {
-        humanUsers: [
-          ...[active('sh-ekavsk', preferring('sr-Latn-ekavsk')), active('i-default', preferring('en-x-i-default'))],
-          active('sr', preferring('sh-ekavsk')),
-        ],
-      }),
-    ],
-  },
+  'a domain policy after the users': inO(
+    { domainPolicy: strict },
+    { stored: [named('O', { humanUsers: [active('A')] })] },
+  ),
+  'languages in another spelling, and another language': inO(
+    {
+      humanUsers: [
+        ...[active('sh-ekavsk', preferring('sr-Latn-ekavsk')), active('i-default', preferring('en-x-i-default'))],
+        active('sr', preferring('sh-ekavsk')),
+      ],
+    },
+    {
+      stored: [named('O', { humanUsers: ['sh-ekavsk', 'i-default', 'sr'].map((tag) => active(tag, preferring(tag))) })],
+    },
+  ),
   'an organisation whose id is too long': {
     orgs: [named('x'.repeat(301), { humanUsers: [active('A')] }), named('O', { humanUsers: [active('B')] })],
   },
   'a display name that ZITADEL has composed': {
     orgs: JSON.parse(readFileSync('test/fixtures/reports/displayname-from-zitadel.json', 'utf8')).orgs,
   },
-  'numbers above 2^53': {
-    orgs: [
-      named('O', { passwordComplexityPolicy: { minLength: 2 ** 53 }, more: 2 ** 53, org: { name: 'O', x: 2 ** 53 } }),
-    ],
-  },
-  'a number of 2^53 - 1, which is too long for a password': {
-    orgs: [named('O', { passwordComplexityPolicy: { min_length: 2 ** 53 - 1 } })],
-  },
-  'an invalid password policy': {
-    orgs: [
-      named('O', {
-        humanUsers: [active('A', { password: 'Password1!' })],
-        passwordComplexityPolicy: { minLength: '50', hasSymbol: 'yes' },
-      }),
-    ],
-  },
+  'numbers above 2^53': inO({
+    passwordComplexityPolicy: { minLength: 2 ** 53 },
+    more: 2 ** 53,
+    org: { name: 'O', x: 2 ** 53 },
+  }),
+  'a number of 2^53 - 1, which is too long for a password': inO({
+    passwordComplexityPolicy: { min_length: 2 ** 53 - 1 },
+  }),
+  'an invalid password policy': inO({
+    humanUsers: [active('A', { password: 'Password1!' })],
+    passwordComplexityPolicy: { minLength: '50', hasSymbol: 'yes' },
+  }),
   'an invalid domain policy of a new organisation': { orgs: withPolicy({ ...strict, validateOrgDomains: 'x' }) },
   'an invalid domain policy of an existing organisation': {
     stored: withPolicy(strict),
@@ -221,17 +205,13 @@ const rows: Readonly<Record<string, Row>> = {
       named('O', { passwordComplexityPolicy: { minLength: 4 }, loginPolicy: { allowRegister: true } }),
     ],
   },
-  'members with unknown roles': {
-    orgs: [
-      named('O', {
-        humanUsers: [active('A'), active('B')],
-        orgMembers: [
-          { userId: 'A', roles: ['ORG_SUPPORT_DESK', 'ORG_OWNER'] },
-          { userId: 'B', roles: ['ORG_SUPPORT_DESK', 'IAM_OWNER'] },
-        ],
-      }),
+  'members with unknown roles': inO({
+    humanUsers: [active('A'), active('B')],
+    orgMembers: [
+      { userId: 'A', roles: ['ORG_SUPPORT_DESK', 'ORG_OWNER'] },
+      { userId: 'B', roles: ['ORG_SUPPORT_DESK', 'IAM_OWNER'] },
     ],
-  },
+  }),
   'grants with roles that their projects lack': {
     orgs: [
       named('granted', {
@@ -245,62 +225,42 @@ const rows: Readonly<Record<string, Row>> = {
       }),
     ],
   },
-  'a project that is granted to its own organisation': {
-    orgs: [
-      named('O', {
-        humanUsers: [active('A')],
-        projects: [project('P')],
-        projectRoles: [role('reader')],
-        projectGrants: [projectGrant('O', 'reader')],
-        userGrants: [{ userId: 'A', projectId: 'P', projectGrantId: 'G', roleKeys: ['reader'] }],
-        projectGrantMembers: [{ userId: 'A', projectId: 'P', grantId: 'G', roles: ['PROJECT_GRANT_OWNER'] }],
-      }),
+  'a project that is granted to its own organisation': inO({
+    humanUsers: [active('A')],
+    projects: [project('P')],
+    projectRoles: [role('reader')],
+    projectGrants: [projectGrant('O', 'reader')],
+    userGrants: [{ userId: 'A', projectId: 'P', projectGrantId: 'G', roleKeys: ['reader'] }],
+    projectGrantMembers: [{ userId: 'A', projectId: 'P', grantId: 'G', roles: ['PROJECT_GRANT_OWNER'] }],
+  }),
+  'policies with invalid fields': inO({
+    privacyPolicy: { tosLink: 'https://a.example', supportEmail: 'Support <help@a.example>' },
+    labelPolicy: { primaryColor: '#fff', warnColorDark: 'red' },
+    loginPolicy: {
+      forceMfa: true,
+      defaultRedirectUri: 'nowhere',
+      secondFactors: ['SECOND_FACTOR_TYPE_UNSPECIFIED', 'SECOND_FACTOR_TYPE_OTP', 'SECOND_FACTOR_TYPE_NEW', 5],
+      multiFactors: ['MULTI_FACTOR_TYPE_UNSPECIFIED'],
+    },
+  }),
+  'triggers of missing and repeated actions': inO({
+    actions: [action('a'), action('b')],
+    triggerActions: [trigger('1', 'a', 'gone', 'a', 'b'), trigger('3', 'gone')],
+  }),
+  'people and a policy with invalid links': inO({
+    oidcIdps: [oidc],
+    humanUsers: [
+      active('A', { idps: [link(''), link('I'), link('I', ''), { configId: 7 }, { configId: 8 }] }),
+      active('B', { userName: '', idps: [link('')] }),
     ],
-  },
-  'policies with invalid fields': {
-    orgs: [
-      named('O', {
-        privacyPolicy: { tosLink: 'https://a.example', supportEmail: 'Support <help@a.example>' },
-        labelPolicy: { primaryColor: '#fff', warnColorDark: 'red' },
-        loginPolicy: {
-          forceMfa: true,
-          defaultRedirectUri: 'nowhere',
-          secondFactors: ['SECOND_FACTOR_TYPE_UNSPECIFIED', 'SECOND_FACTOR_TYPE_OTP', 'SECOND_FACTOR_TYPE_NEW', 5],
-          multiFactors: ['MULTI_FACTOR_TYPE_UNSPECIFIED'],
-        },
-      }),
-    ],
-  },
-  'triggers of missing and repeated actions': {
-    orgs: [
-      named('O', {
-        actions: [action('a'), action('b')],
-        triggerActions: [trigger('1', 'a', 'gone', 'a', 'b'), trigger('3', 'gone')],
-      }),
-    ],
-  },
-  'people and a policy with invalid links': {
-    orgs: [
-      named('O', {
-        oidcIdps: [oidc],
-        humanUsers: [
-          active('A', { idps: [link(''), link('I'), link('I', ''), { configId: 7 }, { configId: 8 }] }),
-          active('B', { userName: '', idps: [link('')] }),
-        ],
-        loginPolicy: { forceMfa: true, idps: [provider(''), provider('I')] },
-      }),
-    ],
-  },
-  'identity providers that the target lacks': {
-    orgs: [
-      named('O', {
-        oidcIdps: [oidc],
-        humanUsers: [active('U'), active('V', { idps: [link('Google')] })],
-        loginPolicy: { idps: [provider('I'), provider('LDAP'), provider('global', 'SYSTEM')] },
-        userLinks: [{ userId: 'U', idpId: 'GitHub', idpName: 'GitHub', idpType: 7, providedUserId: 'u' }],
-      }),
-    ],
-  },
+    loginPolicy: { forceMfa: true, idps: [provider(''), provider('I')] },
+  }),
+  'identity providers that the target lacks': inO({
+    oidcIdps: [oidc],
+    humanUsers: [active('U'), active('V', { idps: [link('Google')] })],
+    loginPolicy: { idps: [provider('I'), provider('LDAP'), provider('global', 'SYSTEM')] },
+    userLinks: [{ userId: 'U', idpId: 'GitHub', idpName: 'GitHub', idpType: 7, providedUserId: 'u' }],
+  }),
   'references to missing and foreign records': {
     orgs: [
       named('granting', { projects: [project('P')], projectGrants: [projectGrant('granted', 'gone')] }),
@@ -315,30 +275,26 @@ const rows: Readonly<Record<string, Row>> = {
       }),
     ],
   },
-  'values of people': {
-    orgs: [
-      named('O', {
-        humanUsers: [
-          active('md5', withHash('5f4dcc3b5aa765d61d8327deb882cf99')),
-          active('text', withHash('not a hash')),
-          active('seed', { otpCode: 'not base32' }),
-          active('corrected', { phone: { phone: '++41791234568' } }),
-          active('international', { phone: { phone: '0041 79 123 45 67' } }),
-          active('unassigned', { phone: { phone: '00999' } }),
-          active('empty', { phone: {} }),
-          active('notation', { phone: { phone: '+41 (0)79 123-45-67' } }),
-          active('label', { phone: { phone: '+41 79 123 45 67 (Axel)' } }),
-          active('extension', { phone: { phone: '+44 20 7946 0018 ext. 12' } }),
-          active('gender', { profile: { firstName: 'A', lastName: 'B', gender: 'GENDER_ANOTHER' } }),
-          active('bücher', { email: { email: 'info@b\u00fccher.example', isEmailVerified: true } }),
-          active('jürgen', { email: { email: 'j\u00fcrgen@a.example', isEmailVerified: true } }),
-          active('recovery', { recoveryCodes: ['a'] }),
-          active('language', { profile: { firstName: 'A', lastName: 'B', preferredLanguage: 'de_DE@euro' } }),
-          active('x'.repeat(201), { userName: 'long' }),
-        ],
-      }),
+  'values of people': inO({
+    humanUsers: [
+      active('md5', withHash('5f4dcc3b5aa765d61d8327deb882cf99')),
+      active('text', withHash('not a hash')),
+      active('seed', { otpCode: 'not base32' }),
+      active('corrected', { phone: { phone: '++41791234568' } }),
+      active('international', { phone: { phone: '0041 79 123 45 67' } }),
+      active('unassigned', { phone: { phone: '00999' } }),
+      active('empty', { phone: {} }),
+      active('notation', { phone: { phone: '+41 (0)79 123-45-67' } }),
+      active('label', { phone: { phone: '+41 79 123 45 67 (Axel)' } }),
+      active('extension', { phone: { phone: '+44 20 7946 0018 ext. 12' } }),
+      active('gender', { profile: { firstName: 'A', lastName: 'B', gender: 'GENDER_ANOTHER' } }),
+      active('bücher', { email: { email: 'info@b\u00fccher.example', isEmailVerified: true } }),
+      active('jürgen', { email: { email: 'j\u00fcrgen@a.example', isEmailVerified: true } }),
+      active('recovery', { recoveryCodes: ['a'] }),
+      active('language', { profile: { firstName: 'A', lastName: 'B', preferredLanguage: 'de_DE@euro' } }),
+      active('x'.repeat(201), { userName: 'long' }),
     ],
-  },
+  }),
   'invalid records, between valid ones': {
     orgs: [
       named('O', {
@@ -395,18 +351,14 @@ const rows: Readonly<Record<string, Row>> = {
       ...['ORG_STATE_FROZEN', 99].map((state) => organisation(`${state}`, { orgState: state })),
     ],
   },
-  'unknown values of enumerations': {
-    orgs: [
-      named('O', {
-        projects: [project('P')],
-        oidcApps: ['NEW', 9].map((value) => ({
-          ...app({ name: `${value}`, appType: value, grantTypes: [value] }),
-          appId: `${value}`,
-        })),
-        initMessages: ['fi', 'de-AT'].map((language) => ({ language, title: 'Hi' })),
-      }),
-    ],
-  },
+  'unknown values of enumerations': inO({
+    projects: [project('P')],
+    oidcApps: ['NEW', 9].map((value) => ({
+      ...app({ name: `${value}`, appType: value, grantTypes: [value] }),
+      appId: `${value}`,
+    })),
+    initMessages: ['fi', 'de-AT'].map((language) => ({ language, title: 'Hi' })),
+  }),
   'unknown values of a file of v1': {
     isV1: true,
     orgs: ['NEW', 9].map((value) =>
@@ -470,14 +422,12 @@ const rows: Readonly<Record<string, Row>> = {
     ],
     request: { org_ids: ['O'] },
   },
-  'a record twice': { orgs: [named('O', { humanUsers: [active('U'), active('U', { userName: 'other' })] })] },
-  'two primary domains': {
-    orgs: [named('O', { domains: ['a.example', 'b.example'].map((name) => domain(name, { isPrimary: true })) })],
-  },
-  'a primary domain beside a stored one': {
-    stored: [named('O', { domains: [domain('a.example', { isPrimary: true })] })],
-    orgs: [named('O', { domains: [domain('b.example', { isPrimary: true })] })],
-  },
+  'a record twice': inO({ humanUsers: [active('U'), active('U', { userName: 'other' })] }),
+  'two primary domains': inO({ domains: ['a.example', 'b.example'].map((name) => domain(name, { isPrimary: true })) }),
+  'a primary domain beside a stored one': inO(
+    { domains: [domain('b.example', { isPrimary: true })] },
+    { stored: [named('O', { domains: [domain('a.example', { isPrimary: true })] })] },
+  ),
   'privileges in existing records': {
     stored: [
       named('O', { projects: [project('P')], projectGrants: [projectGrant('own')] }),
@@ -493,11 +443,10 @@ const rows: Readonly<Record<string, Row>> = {
       },
     ],
   },
-  'a changed state': {
-    stored: [named('O', { machineUsers: [bot] })],
-    orgs: [named('O', { machineUsers: [{ ...bot, state: 'USER_STATE_LOCKED' }] })],
-    request: { on_conflict: 'overwrite' },
-  },
+  'a changed state': inO(
+    { machineUsers: [{ ...bot, state: 'USER_STATE_LOCKED' }] },
+    { stored: [named('O', { machineUsers: [bot] })], request: { on_conflict: 'overwrite' } },
+  ),
   'other fields of the request': {
     orgs: [named('O')],
     request: { with_key: true, comment: 'unknown', org_ids: ['O', 'missing', 'twice'], excluded_org_ids: ['twice'] },

@@ -24,29 +24,11 @@ describe('parseGoDuration', () => {
   });
 
   it.each([
-    'abc',
-    '-1s',
-    '30',
-    '',
-    '0',
-    '0s',
-    '1e3s',
-    's',
-    '.s',
-    '1 s',
-    ' 1s',
-    '1s ',
-    '1d',
-    '1S',
-    '1h-5m',
-    '1.2.3s',
-    '0.1ns',
-    '9999999999h',
-    `${'9'.repeat(90)}h`,
-    `${'1s'.repeat(60)}`,
-    '\u0661s',
-    'Infinitys',
-    '1s\n',
+    ...[
+      ...['abc', '-1s', '30', '', '0', '0s', '1e3s', 's', '.s', '1 s', ' 1s', '1s ', '1d', '1S', '1h-5m', '1.2.3s'],
+      '0.1ns',
+    ],
+    ...['9999999999h', `${'9'.repeat(90)}h`, `${'1s'.repeat(60)}`, '\u0661s', 'Infinitys', '1s\n'],
     // If a number can be read in two ways, this takes minutes.
     `${'11s'.repeat(33)}x`,
   ])('rejects %j', (text) => {

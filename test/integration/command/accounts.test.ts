@@ -62,21 +62,6 @@ describe('a command on accounts', () => {
     expect(await listOf(owner)).not.toContain(made.tokenId);
   });
 
-  it('pat create --only creates a token that permits only these operations', async () => {
-    const create = ['pat', 'create', '--user', owner, ...database];
-    const newRestricted = async (only: string) =>
-      restricted.parse(await identityJson([...create, '--only', only])).token;
-    const otpEmail = await newRestricted('otp-email');
-    const exporting = await newRestricted('export');
-    expectError(await post({ ...instance, token: otpEmail }, 'export', { response_output: true }), 403, 7);
-    expectError(await post({ ...instance, token: otpEmail }, 'import', { data_orgs: { orgs: [] } }), 403, 7);
-    expectError(await removeOtpEmail(instance, people.ada, exporting), 403, 7);
-    expectError(await post({ ...instance, token: exporting }, 'import', { data_orgs: { orgs: [] } }), 403, 7);
-    await exportFrom({ ...instance, token: exporting });
-    const { stdout } = await identity(['pat', 'list', '--user', owner, ...database]);
-    expect(stdout).toMatch(/\totp-email\n(?:.*\n)*.*\texport\n/);
-  });
-
   it('pat create --only accepts several operations, and --token-file stores the token instead of printing it', async () => {
     const file = join(await testDirectory(), 'migration.pat');
     const args = ['--user', owner, '--token-file', file, ...database];
@@ -142,19 +127,6 @@ describe('a command on accounts', () => {
     await identityJson(['service-user', 'delete', userId, ...database]);
   });
 
-  it('member add and remove change at once what a user may do', async () => {
-    const { userId, token } = await newServiceUser(database, 'manager');
-    const role = ['--user', userId, '--role', 'IAM_USER_MANAGER', ...database];
-    expectError(await removeOtpEmail(instance, people.ada, token), 403, 7);
-    expect(await identityJson(['member', 'add', ...role])).toEqual({ userId, role: 'IAM_USER_MANAGER' });
-    parseOk(await removeOtpEmail(instance, people.ada, token));
-    await identityJson(['member', 'remove', ...role]);
-    expectError(await removeOtpEmail(instance, people.ben, token), 403, 7);
-    const onOrganisation = ['--user', userId, '--role', 'ORG_OWNER', '--org', organisation.orgId, ...database];
-    await identityJson(['member', 'add', ...onOrganisation]);
-    parseOk(await removeOtpEmail(instance, people.ben, token));
-  });
-
   it('user lock suspends the tokens of a user, and user unlock ends that', async () => {
     const { userId, token } = await newServiceUser(database, 'suspicious');
     const request = () => post({ ...instance, token }, 'export', { response_output: true });
@@ -178,7 +150,7 @@ describe('a command on accounts', () => {
     expect(users).toEqual(expect.arrayContaining(ofOne));
     const search = ['user', 'list', '--search', `ADA-${people.ada}@example`, ...database];
     expect(listed.users.parse(await identityJson(search)).users).toMatchObject([
-      { userId: people.ada, email: `ada-${people.ada}@example.com`, factors: ['password', 'totp'] },
+      { userId: people.ada, email: `ada-${people.ada}@example.com`, factors: ['password', 'totp', 'otp-email'] },
     ]);
     expect(users.map(({ userId }) => userId)).toContain(owner);
     const { members } = listed.members.parse(await identityJson(['member', 'list', ...database]));

@@ -205,15 +205,6 @@ describe('an upload', () => {
     expect(message).toMatch(/^data_orgs_upload: /);
   });
 
-  it('is not possible without a bucket for transfers: the error names data_orgs_gcs', async () => {
-    const instance = await transferInstance(undefined, { transfers: undefined });
-    for (const body of [{ upload: { size: 1 } }, { data_orgs_upload: 'A'.repeat(22) }]) {
-      const { status, message } = await refusal(await instance.request('POST', PATH, body));
-      expect(status).toBe(400);
-      expect(message).toContain('data_orgs_gcs');
-    }
-  });
-
   it('needs the permission of an import', async () => {
     const instance = await transferInstance();
     const id = await upload(instance, file());

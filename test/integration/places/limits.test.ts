@@ -201,27 +201,6 @@ it('an import from one instance into another passes through both of their bucket
   await expectEqual(before, south.database);
 });
 
-describe('a transfer through the bucket', () => {
-  it.each([
-    ['down', 100],
-    ['down', 60_000],
-    ['up', 60_000],
-  ] as const)('%s that breaks after %i bytes is continued', async (direction, bytes) => {
-    const bucket = await transferBucket();
-    const { place, before } = await filledPlace(bucket);
-    const { file, call } = await exporting(place);
-    bucket.network.cut(direction, bytes);
-    await calling()(call, 0);
-    await expectEqual(file, before);
-    expect(bucket.network.isSpent()).toBe(true);
-    const target = await transferPlace(bucket, limits);
-    bucket.network.cut(direction, bytes);
-    await importInto(target, file);
-    await expectEqual(file, target.database);
-    expect(bucket.network.isSpent()).toBe(true);
-  });
-});
-
 it.each([100, 90_000])('an import that is interrupted after %i bytes of its upload is repeated', async (bytes) => {
   const bucket = await transferBucket();
   const { before } = await filledPlace(bucket);

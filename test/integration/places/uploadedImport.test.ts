@@ -147,11 +147,11 @@ describe('an import of a file above the limit of a request', () => {
     expect(await identityResult(await call())).toMatchObject({ code: 0, summary: { unchanged, warnings: [warning] } });
   });
 
-  it('is repeated only within the time that the call has set', async () => {
+  it('is repeated only within the time that the call has set, and deleted then', async () => {
     const failure = { lines: [{ event: 'error', error: { code: 4, message: 'the timeout expired' } }] };
     const { requests, call } = await startInstance([failure]);
     await calling()(await call('--timeout', '1s'), 1, 'the timeout expired');
-    expect(requests.filter((sent) => 'data_orgs_upload' in sent)).toHaveLength(2);
+    expect(requests).toEqual([{ size }, imported, imported, deleted]);
   });
 
   it.each([
@@ -164,27 +164,11 @@ describe('an import of a file above the limit of a request', () => {
     expect(requests).toMatchObject([{ size }, { on_conflict: 'fail' }, { on_conflict: repeated }, deleted]);
   });
 
-  it('deletes a file that the instance refuses', async () => {
-    const refused = { status: 400, lines: [{ code: 3, message: 'the file is invalid' }] };
-    const { url, requests, call } = await startInstance([refused]);
-    const { code, stderr } = await identity(await call());
-    expect(code).toBe(1);
-    expect(stderr).toMatch(new RegExp(`${url} refuses .*orgs\\.json: the file is invalid`));
-    expect(requests).toEqual([{ size }, imported, deleted]);
-  });
-
   it('names a refused file that cannot be deleted', async () => {
     const refused = { status: 400, lines: [{ code: 3, message: 'the file is invalid' }] };
     const { url, call } = await startInstance([refused], { status: 503, lines: [{ message: 'not now' }] });
     const { stderr } = await identity(await call());
     expect(stderr).toContain(`the file is invalid; the file of the import remains in the bucket of ${url}`);
-  });
-
-  it('deletes a file whose import is not repeated again', async () => {
-    const failure = { lines: [{ event: 'error', error: { code: 4, message: 'the timeout expired' } }] };
-    const { requests, call } = await startInstance([failure]);
-    await calling()(await call('--timeout', '1s'), 1);
-    expect(requests.at(-1)).toEqual(deleted);
   });
 
   it('warns of a file that cannot be deleted, and not of one that is gone', async () => {
@@ -216,12 +200,6 @@ describe('an import of a file above the limit of a request', () => {
     const file = await exportFileWith(crowd);
     const call = ['import', file, '--to', instance.url, '--token-file', await tokenFileWith(TOKEN)];
     await calling()(call, 1, `${instance.url} ${problem}`);
-  });
-
-  it('can be a trial', async () => {
-    const { requests, call } = await startInstance([{ lines: [{ ...result }] }]);
-    await identity(await call('--dry-run'));
-    expect(requests).toMatchObject([{ size }, { data_orgs_upload: 'U', dry_run: true }, deleted]);
   });
 
   it('is an error that names the limit if the instance has no bucket', async () => {

@@ -59,21 +59,18 @@ function withBody(at: DocumentKey, body: string): Write {
 
 type Damage = (database: Database) => readonly Write[];
 
-const damages: readonly [what: string, damage: Damage, expected: RegExp][] = [
-  ['a claim is lost', () => [remove(claim)], /users\/.*alice has not its claim .*name of alice/],
-  ['a record is lost and its claim stays', () => [remove(alice)], /claims\/.*name of alice is held by users\/.*alice/],
-  [
-    'a claim is held by another',
+const damages: Readonly<Record<string, readonly [damage: Damage, expected: RegExp]>> = {
+  'a claim is lost': [() => [remove(claim)], /users\/.*alice has not its claim .*name of alice/],
+  'a record is lost and its claim stays': [() => [remove(alice)], /claims\/.*name of alice is held by users\/.*alice/],
+  'a claim is held by another': [
     () => [{ type: 'update', key: claim, fields: { ownerId: 'users/x~other' } }],
     /alice has its claim .* held by users\/x~other/,
   ],
-  [
-    'a claim is of another organisation',
+  'a claim is of another organisation': [
     () => [{ type: 'update', key: claim, fields: { orgId: 'Q' } }],
     /claims\/.*name of alice is of the organisation Q/,
   ],
-  [
-    'a record holds a claim that it does not need',
+  'a record holds a claim that it does not need': [
     () => [
       {
         type: 'create',
@@ -83,75 +80,62 @@ const damages: readonly [what: string, damage: Damage, expected: RegExp][] = [
     ],
     /claims\/.*more is held by users\/.*alice, which has it not/,
   ],
-  [
-    'a body was edited',
+  'a body was edited': [
     (database) => [
       { type: 'update', key: alice, fields: { body: find(database, alice).body?.replace('First', 'Other') ?? '' } },
     ],
     /alice has another digest than its body/,
   ],
-  [
-    'a digest was edited',
+  'a digest was edited': [
     () => [{ type: 'update', key: metadata, fields: { digest: 'x' } }],
     /team has another digest/,
   ],
-  [
-    'a body is not in the canonical form',
+  'a body is not in the canonical form': [
     () => [withBody(metadata, '{"value":"eA==","key":"team","id":"alice"}')],
     /team has a body that is not canonical/,
   ],
-  [
-    'a body has what no record of its section has',
+  'a body has what no record of its section has': [
     () => [withBody(metadata, '{"id":["alice"]}')],
     /team is no record of userMetadata/,
   ],
-  ['a body is cut off', () => [withBody(metadata, '{"id":"alice",')], /team has no JSON object for its body/],
-  [
-    'a user name was edited with its digest',
+  'a body is cut off': [() => [withBody(metadata, '{"id":"alice",')], /team has no JSON object for its body/],
+  'a user name was edited with its digest': [
     (database) => [withBody(alice, find(database, alice).body?.replace('name of alice', 'carol') ?? '')],
     /alice has not its claim .*carol/,
   ],
-  [
-    'a record is in another place than its own',
+  'a record is in another place than its own': [
     (database) => moved(database, metadata, key('userMetadata', 'alice', 'other')),
     /other should be userMetadata\/.*team/,
   ],
-  [
-    'a record is where no export finds it',
+  'a record is where no export finds it': [
     () => [{ type: 'update', key: metadata, fields: { partition: 'userMetadata/Q' } }],
     /team is in the partition userMetadata\/Q/,
   ],
-  [
-    'a record is in a section that there is not',
+  'a record is in a section that there is not': [
     () => [{ type: 'update', key: metadata, fields: { partition: 'metadata/O' } }],
     /team is in no section: metadata\/O/,
   ],
-  [
-    'a user is lost with the claim, and what refers to it stays',
+  'a user is lost with the claim, and what refers to it stays': [
     () => [remove(alice), remove(claim)],
     /team refers to users\/.*alice, which is not there/,
   ],
-  [
-    'a member is of a project of another organisation',
+  'a member is of a project of another organisation': [
     () => [{ type: 'update', key: key('projects', 'P'), fields: { orgId: 'Q', partition: 'projects/Q' } }],
     /members\/.* refers to projects\/.*P, which is of another organisation/,
   ],
-  [
-    'an organisation is lost',
+  'an organisation is lost': [
     () => [remove(key('organisations', 'Q')), remove(key('claims', 'organisation', 'organisation q'))],
     /domains\/.*q\.example is of the organisation Q, which is not there/,
   ],
-  [
-    'the scope of login names was changed after the users had come',
+  'the scope of login names was changed after the users had come': [
     () => [withBody(key('settings', 'O', 'domainPolicy'), '{"orgId":"O"}')],
     /alice has not its claim/,
   ],
-  [
-    'a token belongs to a user who does not exist',
+  'a token belongs to a user who does not exist': [
     () => [{ type: 'create', key: tokenKey('lost'), fields: { ownerId: 'nobody' } }],
     /tokens\/.* belongs to the user nobody, who does not exist/,
   ],
-];
+};
 
 describeStores('the check of a whole database', (kind) => {
   it('finds nothing wrong with a new instance, nor after an import of all that ZITADEL exports', async () => {
@@ -164,7 +148,7 @@ describeStores('the check of a whole database', (kind) => {
 
 // The check depends only on the read documents, so one store is enough.
 describe('the check of a whole database', () => {
-  it.each(damages)('finds that %s', async (_what, damage, expected) => {
+  it.each(Object.entries(damages))('finds that %s', async (_what, [damage, expected]) => {
     const { store } = await filled(sqlite);
     await store.commit(damage(await readDatabase(store)));
     expect(violationsOf(await readDatabase(store))).toContainEqual(expect.stringMatching(expected));

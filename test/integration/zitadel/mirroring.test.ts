@@ -480,23 +480,7 @@ describe('a mirroring import into ZITADEL', () => {
     expect([done.errors, (await contentOf(zitadel)).length]).toEqual([undefined, 4]);
   });
 
-  it('continues after an interruption of the deletions', async () => {
-    const zitadel = await importedInto([...acme(everything), other]);
-    const stop = new AbortController();
-    zitadel.behaviour.closing = (path) => {
-      if (path.endsWith('/RemoveApp')) stop.abort(new Error('stopped'));
-      return 'done';
-    };
-    const file = await fileOf([...acme(kept), other]);
-    await expect(importIntoStandIn(zitadel, file, { ...mirror, signal: stop.signal })).rejects.toThrow(
-      'context canceled',
-    );
-    expect((await contentOf(zitadel)).length).toBeGreaterThan(4);
-    const done = await importIntoStandIn(zitadel, file, mirror);
-    expect([done.errors, (await contentOf(zitadel)).length]).toEqual([undefined, 4]);
-  });
-
-  it.each(['/RemoveUserGrant', '/RemoveProject', '/RemoveUser', '/DeleteAction'])(
+  it.each(['/RemoveUserGrant', '/RemoveApp', '/RemoveProject', '/RemoveUser', '/DeleteAction'])(
     'continues with the same file after an interruption at %s, although the deletions are later than the file',
     async (call) => {
       const zitadel = await importedInto([...acme(everything), other]);

@@ -19,70 +19,36 @@ const listed = z.looseObject({
   authMethodTypes: z.array(z.enum(AuthenticationMethodType)),
 });
 
-interface Refused extends RpcRefusal {
-  readonly outcome: string;
-  readonly method: RpcMethod;
-  readonly caller: 'owner' | 'person' | 'nobody';
-  readonly user: 'ada' | 'unknown' | 'tooLong';
-}
-
-const refusals: readonly Refused[] = [
-  {
-    outcome: 'a user that is not found',
-    method: 'removeOTPEmail',
-    caller: 'owner',
-    user: 'unknown',
-    code: 5,
-    message: 'Errors.NotFound (COMMAND-4g3xq)',
-    id: 'COMMAND-4g3xq',
-  },
-  {
-    outcome: 'a permission that is missing',
-    method: 'removeOTPEmail',
-    caller: 'person',
-    user: 'ada',
-    code: 7,
-    message: 'No matching permissions found (AUTH-AWfge)',
-    id: 'AUTH-AWfge',
-  },
-  {
-    outcome: 'a bad token',
-    method: 'removeOTPEmail',
-    caller: 'nobody',
-    user: 'ada',
-    code: 16,
-    message: 'Errors.Token.Invalid (AUTH-7fs1e)',
-    id: 'AUTH-7fs1e',
-  },
-  {
-    outcome: 'a user id that is too long',
-    method: 'removeOTPEmail',
-    caller: 'owner',
-    user: 'tooLong',
-    code: 3,
-    message: 'invalid RemoveOTPEmailRequest.UserId: value length must be between 1 and 200 runes, inclusive',
-    id: undefined,
-  },
-  {
-    outcome: 'a permission to read that is missing',
-    method: 'listAuthenticationMethodTypes',
-    caller: 'person',
-    user: 'ada',
-    code: 7,
-    message: 'No matching permissions found (AUTH-AWfge)',
-    id: 'AUTH-AWfge',
-  },
-  {
-    outcome: 'a user id that is too long to be read',
-    method: 'listAuthenticationMethodTypes',
-    caller: 'owner',
-    user: 'tooLong',
-    code: 3,
-    message:
-      'invalid ListAuthenticationMethodTypesRequest.UserId: value length must be between 1 and 200 runes, inclusive',
-    id: undefined,
-  },
+/** The method, the caller, the user, and the refusal. */
+type Refused = readonly [
+  method: RpcMethod,
+  caller: 'owner' | 'person' | 'nobody',
+  user: 'ada' | 'unknown' | 'tooLong',
+  code: number,
+  message: string,
+  id?: string,
 ];
+
+const tooLong = (request: string) =>
+  `invalid ${request}Request.UserId: value length must be between 1 and 200 runes, inclusive`;
+const denied = [7, 'No matching permissions found (AUTH-AWfge)', 'AUTH-AWfge'] as const;
+const list = 'listAuthenticationMethodTypes';
+
+const refusals: Readonly<Record<string, Refused>> = {
+  'a user that is not found': [
+    'removeOTPEmail',
+    'owner',
+    'unknown',
+    5,
+    'Errors.NotFound (COMMAND-4g3xq)',
+    'COMMAND-4g3xq',
+  ],
+  'a permission that is missing': ['removeOTPEmail', 'person', 'ada', ...denied],
+  'a bad token': ['removeOTPEmail', 'nobody', 'ada', 16, 'Errors.Token.Invalid (AUTH-7fs1e)', 'AUTH-7fs1e'],
+  'a user id that is too long': ['removeOTPEmail', 'owner', 'tooLong', 3, tooLong('RemoveOTPEmail')],
+  'a permission to read that is missing': [list, 'person', 'ada', ...denied],
+  'a user id that is too long to be read': [list, 'owner', 'tooLong', 3, tooLong('ListAuthenticationMethodTypes')],
+};
 
 /** Describes the behaviour for every client: the removal, its effect, and each rejection with the code of its protocol. */
 export function describeRpcClients(get: () => Called, clients: readonly RpcClient[] = rpcClients): void {
@@ -110,13 +76,14 @@ export function describeRpcClients(get: () => Called, clients: readonly RpcClien
       expect(await list()).toMatchObject({ details: { totalResult: 2 }, authMethodTypes: [TOTP, PASSWORD] });
     });
 
-    it.for(refusals)('gets the error for $outcome', async ({ method, caller, user, code, message, id }, { skip }) => {
+    it.for(Object.entries(refusals))('gets the error for %s', async ([_outcome, refused], { skip }) => {
+      const [method, caller, user, code, message, id] = refused;
       const { url, instance } = get();
       const tokens = { owner: instance.token, person: tokenOfBen, nobody: 'notreal' };
       const token = tokens[caller] ?? skip(noDatabase);
       const userId = { ada, unknown: '1', tooLong: 'x'.repeat(201) }[user];
-      const refused = await refusal(client, client.call({ method, url, token, userId }));
-      expect(refused).toEqual({ code, message, id: refused.id === null ? null : id });
+      const found = await refusal(client, client.call({ method, url, token, userId }));
+      expect(found).toEqual({ code, message, id: found.id === null ? null : id });
     });
   });
 }

@@ -7,16 +7,8 @@ export type ClosingError = readonly [code: 5 | 9, id: string];
 
 /** The names of the calls that close records, or open them again. */
 export const closingCalls = [
-  'deactivateUser',
-  'lockUser',
-  'reactivateUser',
-  'unlockUser',
-  'deactivateProject',
-  'deactivateApp',
-  'deactivateAction',
-  'deactivateProjectGrant',
-  'deactivateUserGrant',
-  'deactivateOrg',
+  ...['deactivateUser', 'lockUser', 'reactivateUser', 'unlockUser', 'deactivateProject', 'deactivateApp'],
+  ...['deactivateAction', 'deactivateProjectGrant', 'deactivateUserGrant', 'deactivateOrg'],
 ] as const;
 export type ClosingCall = (typeof closingCalls)[number];
 

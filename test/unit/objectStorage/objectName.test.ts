@@ -16,27 +16,19 @@ describe("a bucket's name", () => {
   ])('may be %s', (bucket) => expect(check(bucket, 'x')).not.toThrow());
 
   it.each([
-    '',
-    'ab',
-    'a'.repeat(64),
-    `${'a'.repeat(64)}.com`,
-    `${'a.'.repeat(111)}com`,
-    'Upper',
-    'a b',
-    'a/b',
-    '../x',
-    'a..b',
-    '-ab',
-    'ab-',
-    '.ab',
-    'ab_',
-    '192.168.5.4',
-    'goog-x',
-    'my-google-files',
-    'g00gle',
-    'büro',
-    'a?b',
-    'ab\n',
+    ...[
+      '',
+      'ab',
+      'a'.repeat(64),
+      `${'a'.repeat(64)}.com`,
+      `${'a.'.repeat(111)}com`,
+      'Upper',
+      'a b',
+      'a/b',
+      '../x',
+      'a..b',
+    ],
+    ...['-ab', 'ab-', '.ab', 'ab_', '192.168.5.4', 'goog-x', 'my-google-files', 'g00gle', 'büro', 'a?b', 'ab\n'],
   ])('may not be %j', (bucket) => expect(check(bucket, 'x')).toThrow(/^gcs_output\.bucket: /));
 });
 

@@ -179,14 +179,7 @@ function element({ message: inner, enum: values, scalar }: DescField): unknown {
 }
 
 const texts = [
-  'a',
-  'alice@acme.example',
-  'Ångström',
-  '王',
-  '😀',
-  'https://acme.example/cb',
-  ' b ',
-  '330000000000000001',
+  ...['a', 'alice@acme.example', 'Ångström', '王', '😀', 'https://acme.example/cb', ' b ', '330000000000000001'],
 ];
 const strange: readonly (() => unknown)[] = [
   ...[null, '', 0, 1, -1, 1.5, true, false, [], {}, ['a'], { a: 1 }, '\u0000', 'a'.repeat(201), '王'.repeat(201)],

@@ -64,22 +64,6 @@ describe('the progress of a phase', () => {
     ]);
   });
 
-  it('has a speed without the time in which the work waited for another operation', async () => {
-    const target = stream();
-    const startedAt = performance.now();
-    const elapsed = () => performance.now() - startedAt;
-    const waitedMs = () => Math.min(elapsed(), 30_000);
-    const records = () => Math.max(0, elapsed() - 30_000) / 10;
-    const work = () => new Promise<void>((resolve) => setTimeout(resolve, 40_000));
-    const phase = trackPhase(progressLines(target), 'importing', { records, waitedMs }, work);
-    await vi.advanceTimersByTimeAsync(40_000);
-    await phase;
-    expect(target.written.slice(-2)).toEqual([
-      'importing: 500 records, 100/s, 35s so far\n',
-      'importing: 1,000 records, 100/s, done in 40s\n',
-    ]);
-  });
-
   it('is one line that changes on a terminal, and never wider than it', async () => {
     const target = stream({ isTTY: true, columns: 20 });
     await runPhase(progressLines(target));

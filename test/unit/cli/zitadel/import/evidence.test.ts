@@ -13,14 +13,8 @@ const verdictOf = (...given: readonly string[]) => judge(history('user.human.add
 
 describe('the verdict about a record', () => {
   it.each([
-    'user.human.added',
-    'user.machine.added',
-    'org.added',
-    'project.added',
-    'project.application.added',
-    'project.grant.added',
-    'user.grant.added',
-    'action.added',
+    ...['user.human.added', 'user.machine.added', 'org.added', 'project.added', 'project.application.added'],
+    ...['project.grant.added', 'user.grant.added', 'action.added'],
   ])('is "ours" if the caller created it: %s', (type) => {
     expect(judge(history(type), 'caller')).toEqual({ is: 'ours' });
     expect(judge(history(`admin:${type}`), 'caller')).toMatchObject({ is: 'foreign', event: { editorId: 'admin' } });
@@ -55,32 +49,20 @@ describe('the verdict about a record', () => {
   });
 
   it.each([
-    'user.human.password.check.succeeded',
-    'user.human.password.check.failed',
-    'user.human.externallogin.check.succeeded',
-    'user.human.email.verification.failed',
-    'user.human.initialization.check.failed',
-    'user.human.initialization.code.sent',
-    'user.human.email.code.sent',
-    'user.human.password.hash.updated',
-    'user.human.mfa.init.skipped',
-    'user.human.signed.out',
-    'user.token.added',
-    'user.human.refresh.token.added',
+    ...['user.human.password.check.succeeded', 'user.human.password.check.failed'],
+    ...['user.human.externallogin.check.succeeded', 'user.human.email.verification.failed'],
+    ...['user.human.initialization.check.failed', 'user.human.initialization.code.sent'],
+    ...['user.human.email.code.sent', 'user.human.password.hash.updated', 'user.human.mfa.init.skipped'],
+    ...['user.human.signed.out', 'user.token.added', 'user.human.refresh.token.added'],
     'user.machine.secret.updated',
   ])('stays "ours" after sign-ins and messages: %s', (type) => {
     expect(verdictOf(`self:${type}`)).toBe('ours');
   });
 
   it.each([
-    'admin:user.human.password.changed',
-    'admin:user.pat.added',
-    'admin:user.locked',
-    'self:user.human.initialization.check.succeeded',
-    'self:user.human.invite.check.succeeded',
-    'self:user.human.email.verified',
-    'self:user.human.mfa.otp.removed',
-    'admin:user.an.unknown.event',
+    ...['admin:user.human.password.changed', 'admin:user.pat.added', 'admin:user.locked'],
+    ...['self:user.human.initialization.check.succeeded', 'self:user.human.invite.check.succeeded'],
+    ...['self:user.human.email.verified', 'self:user.human.mfa.otp.removed', 'admin:user.an.unknown.event'],
   ])('is "changed" after another user changed it: %s', (event) => {
     expect(verdictOf('user.metadata.set', event)).toBe('changed');
   });
