@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestUserConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { inMemory } from './test/support/processes/memorySetup.ts';
 import { areMany } from './test/support/repetitions.ts';
 import { NODE_COMPILE_CACHE } from './tools/program.ts';
@@ -72,20 +73,30 @@ const project = (name: string, include: readonly string[], env: Readonly<Record<
 /** A project whose tests need nothing that runs. */
 const alone = (name: string, include: string) => ({ extends: true as const, test: { name, include: [include] } });
 
+/** Runs projects in the order of their list. The usual order is that of their names, in which `tables` is nearly last. */
+class ListedOrder extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return this.ctx.projects.flatMap((project) => sorted.filter((file) => file.project === project));
+  }
+}
+
 /** The suites by the `--mode` that selects them. */
 const suites: { readonly test: TestUserConfig; readonly [mode: string]: TestUserConfig } = {
   // What proves the product: `npm test`.
   test: {
     // The files of a worker share their modules: loading them anew for each file takes longer than most files.
     isolate: false,
+    // Projects with long files come first, so that short files fill all workers until the end.
+    sequence: { sequencer: ListedOrder },
     projects: [
-      alone('unit', 'test/unit/**/*.test.ts'),
-      folder('integration'),
+      folder('tables'),
       folder('conformance', deployment),
+      folder('integration'),
+      folder('machine'),
       folder('faults'),
       folder('acceptance', deployment, firestoreDeployment),
-      folder('machine'),
-      folder('tables'),
+      alone('unit', 'test/unit/**/*.test.ts'),
     ],
   },
   // Tests that need Terraform, Go or Python, and tests that take minutes: `npm run test:all`.
