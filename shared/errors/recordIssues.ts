@@ -108,6 +108,10 @@ export const instanceIssues = {
     text: 'an import does not change the state of its caller',
     remedy: "import with another user's token",
   },
+  owner_state_kept: {
+    text: 'an import does not deactivate or lock the last active IAM_OWNER',
+    remedy: 'make another user IAM_OWNER, then send the import again',
+  },
   roles_in_use: {
     text: 'the project grant would lose roles that user grants still use[: {roles} (user grants: {count}, such as {grant})]',
     remedy: 'remove the roles from the user grants first; if this import removes them, send the import again',

@@ -669,6 +669,31 @@ describe('an import that mirrors', () => {
     expect((await store.getMany([userKey('bob')], ['state']))[0]).toMatchObject({ state: 'USER_STATE_ACTIVE' });
   });
 
+  it.each([
+    ['mirrors', { mirror: true }],
+    ['overwrites', { mirror: false }],
+  ])(
+    'keeps the last active owners of the instance active if the import %s a file that suspends them',
+    async (_, how) => {
+      const store = await openTestStore();
+      const { userId, import: send } = await testInstance(store);
+      await send({ data_orgs: await provedFile(fileOf('a person ada; a person bob', plain)) });
+      for (const owner of ['ada', 'bob']) await changeOwner(store, owner, 'add');
+      const suspending = 'a person ada state=USER_STATE_INACTIVE; a person bob Robert state=USER_STATE_LOCKED';
+      const file = await provedFile(fileOf(suspending, plain));
+      await changeOwner(store, userId, 'remove');
+      for (const dryRun of [true, false]) {
+        const { errors } = await importDirectly(store, file, { ...how, dryRun });
+        expect(errors).toMatchObject(['ada', 'bob'].map((id) => ({ id, reason: 'owner_state_kept' })));
+      }
+      const states = () => store.getMany(['ada', 'bob'].map(userKey), ['state']);
+      expect(await states()).toMatchObject([{ state: 'USER_STATE_ACTIVE' }, { state: 'USER_STATE_ACTIVE' }]);
+      await changeOwner(store, userId, 'add');
+      expect((await importDirectly(store, file, how)).errors).toBeUndefined();
+      expect(await states()).toMatchObject([{ state: 'USER_STATE_INACTIVE' }, { state: 'USER_STATE_LOCKED' }]);
+    },
+  );
+
   it('keeps other organisations beside so many that all are read at once', async () => {
     const instance = await testInstance(await openTestStore());
     const many = await provedFile(Array.from({ length: 21 }, (_, number) => organisation(`m${number}`)));

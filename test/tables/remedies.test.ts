@@ -250,6 +250,7 @@ const others: readonly Reason[] = [
   'deletion_referenced',
   'id_in_deletion',
   'member_deleted',
+  'owner_state_kept',
 ];
 
 async function reasonsOf(instance: TestInstance, request: object): Promise<string[]> {

@@ -47,6 +47,7 @@ export const nothingStored: StoredBatch = {
   reserved: new Map(),
   replaced: new Set(),
   rolesInUse: new Map(),
+  lastOwners: new Set(),
   versions: new Map(),
   freed: new Map(),
   isSimultaneous: false,

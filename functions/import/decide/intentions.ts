@@ -10,7 +10,7 @@ import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { rolesInUse } from '../../../shared/organisation/sections/grants.ts';
 import { isList, type Section } from '../../../shared/organisation/sections/section.ts';
-import { isInDeletion, ownState } from '../../../shared/organisation/sections/users.ts';
+import { isInDeletion, lastOwnerState, ownState } from '../../../shared/organisation/sections/users.ts';
 import { documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { RecordConflict } from '../contract.ts';
 import { type Checked, failed, type RecordOutcome, repetitionIssue } from '../stages.ts';
@@ -43,6 +43,8 @@ export interface StoredRecords {
   readonly replaced: ReadonlySet<string>;
   /** The project grants that would lose roles that user grants use, each with a description of the use. */
   readonly rolesInUse: ReadonlyMap<RecordPlan, IssueParams>;
+  /** The paths of the last active owners of the instance, if the batch would suspend all of them. */
+  readonly lastOwners: ReadonlySet<string>;
 }
 
 /**
@@ -74,7 +76,7 @@ function withoutLostRoles(record: Checked, intention: Intention, { rolesInUse: u
 
 function intentionOf(
   { plan }: Checked,
-  { documents, changed, equal, removed, reserved: allReserved, replaced }: StoredRecords,
+  { documents, changed, equal, removed, reserved: allReserved, replaced, lastOwners }: StoredRecords,
   rules: Rules,
 ): Intention {
   const path = documentPath(plan.key);
@@ -100,7 +102,7 @@ function intentionOf(
   if (fixed.length > 0) return failed(unchangeable(plan, fixed));
   if (changed.has(path) || removed.has(plan)) return failed(changedMeanwhile(plan));
   if (reserved !== undefined && !keepsReservedNames(plan, stored)) return failed(reserved);
-  const protection = protectionIssue(plan, stored, rules);
+  const protection = protectionIssue(plan, stored, rules) ?? (lastOwners.has(path) ? lastOwnerState : undefined);
   return protection === undefined ? 'overwrite' : failed(protection);
 }
 

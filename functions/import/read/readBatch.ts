@@ -18,6 +18,7 @@ import { isDoomed, type Mirror } from '../mirror/deletions.ts';
 import { type BatchRecord, type Checked, unsettled } from '../stages.ts';
 import { findChanged } from '../stamp.ts';
 import { BatchDocuments, type StoredPair } from './batchDocuments.ts';
+import { findLastOwners } from './lastOwners.ts';
 import { findRemovedMembers } from './removedMembers.ts';
 import { findRolesInUse } from './rolesInUse.ts';
 
@@ -64,6 +65,7 @@ export async function readBatch(
   const isDiffering = ({ plan }: Checked) => plan.rejection === undefined && !equal.has(plan);
   const differing = records.filter(isDiffering).map(({ plan }) => plan);
   const { rolesInUse, early } = await findRolesInUse(base, onConflict === 'skip' ? [] : differing, byPath, mirror);
+  const lastOwners = await findLastOwners(base, transaction, overwrites ? differing : [], byPath);
   const freed = await documents.readFreed(differing, mirror);
   const changed = findChanged(transaction, byPath, beginning.position);
   return {
@@ -76,6 +78,7 @@ export async function readBatch(
       reserved,
       replaced: new Set(mirror && [...byPath.keys()].filter((path) => mirror.deletions.isReplaced(path))),
       rolesInUse,
+      lastOwners,
       versions: overwrites ? transaction.changedAfter('') : new Map(),
       freed,
       isSimultaneous: mirror?.isDeleting === true,

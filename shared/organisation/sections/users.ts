@@ -47,6 +47,9 @@ const userName: NonNullable<Section['unique']> = [
  */
 export const ownState: RecordIssue = { id: 'IMPORT-ownState', key: 'Errors.User.OwnState' };
 
+/** The issue of a record that would suspend the last active owner of the instance. */
+export const lastOwnerState: RecordIssue = { ...ownState, reason: 'owner_state_kept' };
+
 /** The type of errors about TOTP seeds. */
 export const SEED_TYPE = 'human_user_otp';
 
