@@ -1,5 +1,5 @@
 import { connectFirestore, type FirestoreConnection } from '../../shared/store/firestore/firestoreConnection.ts';
-import type { DocumentMessage } from '../../shared/store/firestore/messages.ts';
+import { type DocumentMessage, encodeCommit } from '../../shared/store/firestore/messages.ts';
 import { commitWrites, runQuery } from '../../shared/store/firestore/methods.ts';
 import { readBatches } from '../../shared/store/firestore/scan.ts';
 
@@ -28,7 +28,7 @@ async function write(documents: readonly DocumentMessage[]): Promise<void> {
   }));
   const commitNext = async () => {
     for (let batch = writes.splice(0, DOCUMENTS_PER_COMMIT); batch.length > 0; ) {
-      await commitWrites(target, { database, writes: batch });
+      await commitWrites(target, encodeCommit({ database, writes: batch }));
       batch = writes.splice(0, DOCUMENTS_PER_COMMIT);
     }
   };

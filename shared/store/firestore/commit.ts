@@ -5,7 +5,7 @@ import { type DocumentChanges, documentPath, type Write, WriteConflictError } fr
 import { attemptUntil, commitPolicy, fromGrpcError, grpcStatus } from './call.ts';
 import { decodeVersion, documentName, encodeFields, type FirestoreConnection } from './firestoreConnection.ts';
 import { isCommitted, markCommit } from './lostCommit.ts';
-import type { WriteMessage } from './messages.ts';
+import { encodeCommit, type WriteMessage } from './messages.ts';
 import { commitWrites } from './methods.ts';
 
 /**
@@ -20,16 +20,18 @@ export async function commit(
 ): Promise<void> {
   const { database, deadline, limiter } = connection;
   const id = randomUUID();
-  const messages = encodeCommit(connection, writes, expected, id);
+  const createMessages = () => writeMessages(connection, writes, expected, id);
+  const { request, size } = encodeOnce(database, createMessages());
   let attempts = 0;
   const send = () => {
     attempts++;
-    return commitWrites(connection, { database, writes: messages });
+    return commitWrites(connection, request);
   };
-  const sendInTurn = () => limiter?.run(messages.length, send, deadline?.signal) ?? send();
+  const sendInTurn = () => limiter?.run(size, send, deadline?.signal) ?? send();
   try {
     await attemptUntil(deadline, commitPolicy, sendInTurn);
   } catch (reason) {
+    const messages = createMessages();
     const conflicts = isConflict(reason, messages);
     const mayBeCommitted = conflicts || grpcStatus(reason) === grpc.status.ABORTED || deadline?.signal.aborted === true;
     if (mayBeCommitted && attempts > 1 && (await isCommitted(connection, writes, messages, id))) return;
@@ -38,7 +40,12 @@ export async function commit(
   }
 }
 
-function encodeCommit(
+/** Encodes a commit. Returns only the bytes, because many commits in flight would keep their messages in memory. */
+function encodeOnce(database: string, writes: readonly WriteMessage[]) {
+  return { request: encodeCommit({ database, writes }), size: writes.length };
+}
+
+function writeMessages(
   connection: FirestoreConnection,
   writes: readonly Write[],
   expected: ExpectedVersions,

@@ -7,13 +7,11 @@ import type { FirestoreConnection } from './firestoreConnection.ts';
 import {
   type BatchGetRequest,
   type BatchGetResponse,
-  type CommitRequest,
   type DocumentMessage,
   decodeBatchGetResponse,
   decodeDocumentMessage,
   decodeQueryResponse,
   encodeBatchGet,
-  encodeCommit,
   encodeGet,
   encodeQueryRequest,
   type GetRequest,
@@ -29,16 +27,16 @@ interface Method<Request, Response> {
   readonly encode: (request: Request) => Buffer;
   readonly decode: (bytes: Buffer) => Response;
   /** Returns the name and the value of the parameter by which Google routes the request. */
-  readonly route: (request: Request) => readonly [string, string];
+  readonly route: (request: Request, connection: FirestoreConnection) => readonly [string, string];
   readonly timeoutMs: number;
 }
 
-const commitMethod: Method<CommitRequest, undefined> = {
+const commitMethod: Method<Buffer, undefined> = {
   name: 'Commit',
-  encode: encodeCommit,
+  encode: (request) => request,
   // The response contains only times that the store does not use.
   decode: () => undefined,
-  route: ({ database }) => ['database', database],
+  route: (_request, { database }) => ['database', database],
   timeoutMs: 60_000,
 };
 
@@ -66,7 +64,8 @@ const queryMethod: Method<QueryRequest, QueryResponse> = {
   timeoutMs: 300_000,
 };
 
-export async function commitWrites(connection: FirestoreConnection, request: CommitRequest): Promise<void> {
+/** @param request an encoded commit */
+export async function commitWrites(connection: FirestoreConnection, request: Buffer): Promise<void> {
   await call(connection, commitMethod, request);
 }
 
@@ -116,13 +115,13 @@ async function channelOf({ client }: FirestoreConnection): Promise<grpc.Client> 
 }
 
 function describeCall<Request>(
-  { headers }: FirestoreConnection,
+  connection: FirestoreConnection,
   { name, route, timeoutMs }: Method<Request, unknown>,
   request: Request,
 ) {
   const metadata = new grpc.Metadata();
-  for (const [header, value] of Object.entries(headers)) metadata.set(header, value);
-  const [parameter, value] = route(request);
+  for (const [header, value] of Object.entries(connection.headers)) metadata.set(header, value);
+  const [parameter, value] = route(request, connection);
   metadata.set('x-goog-request-params', `${parameter}=${encodeURIComponent(value)}`);
   return {
     path: `/google.firestore.v1.Firestore/${name}`,

@@ -6,6 +6,7 @@ import { initialise } from '../../../shared/accounts/initialise.ts';
 import { createMember } from '../../../shared/accounts/memberships.ts';
 import { createPersonalAccessToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { authenticate } from '../../../shared/auth/authorise.ts';
+import { lengthTag, WireReader } from '../../../shared/store/firestore/wireFormat.ts';
 import {
   decorateStore,
   type ScanRange,
@@ -24,7 +25,6 @@ import { firestore, openTestStore, sqlite } from '../../support/stores/stores.ts
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const PROJECT = '350000000000000001';
-const commitRequest = z.object({ writes: z.array(z.unknown()) });
 const users = (count: number) => Array.from({ length: count }, (_, number) => sampleUser(number));
 const people = (count: number) => [{ orgId: ORGANISATION, org: { name: 'Acme' }, humanUsers: users(count) }];
 const grants = (count: number) => [
@@ -155,12 +155,23 @@ describeWithFirestore('a commit of Firestore', () => {
       calls.mockClear();
       await instance.import({ timeout: '5m', data_orgs: { orgs }, on_conflict: mode });
       const commits = calls.mock.calls.filter(([method]) => method.endsWith('/Commit'));
-      const writes = commits.map(([, , , request]) => commitRequest.parse(request).writes.length);
+      const writes = commits.map(([, , , request]) => countWrites(z.instanceof(Buffer).parse(request)));
       expect(Math.max(...writes)).toBeGreaterThan(490);
       expect(Math.max(...writes)).toBeLessThanOrEqual(500);
     }
   });
 });
+
+/** Counts the writes of an encoded commit: the fields with the number 2. */
+function countWrites(request: Buffer): number {
+  const reader = new WireReader(request);
+  let writes = 0;
+  for (let tag = reader.tag(request.length); tag !== 0; tag = reader.tag(request.length)) {
+    if (tag === lengthTag(2)) writes++;
+    reader.skip(tag);
+  }
+  return writes;
+}
 
 /** Counts the calls of Firestore until the returned function is called. */
 function countCalls(): () => number {
