@@ -125,12 +125,7 @@ describe('the compared messages', () => {
     });
     expect(differences(answered('18080'), answered('9'))).toEqual([]);
     expect(differences(answered('18080'), answered('9', '!'))).toEqual([
-      {
-        part: 'message',
-        path: '',
-        zitadel: 'no instance at unknown.example',
-        ours: 'no instance at unknown.example!',
-      },
+      { part: 'message', path: '', zitadel: 'no instance at unknown.example', ours: 'no instance at unknown.example!' },
     ]);
   });
 });

@@ -139,18 +139,10 @@ const rows: Readonly<Record<string, Readonly<Record<string, When | readonly When
       name: /(?:same (?:project|id)|human and machine the same|id twice|idp twice|two projects)/,
     },
   },
-  '6.4': {
-    'The body is `google.rpc.Status` as JSON': { name: /^connect (?:GET|text)/ },
-  },
-  '5.5': {
-    '; here it keeps none': { name: /^grant: project grant id empty$/ },
-  },
-  '6.3': {
-    'here only the command sets it': { name: /^POST otp_email|^otp-email: (?:add|otp on user)/ },
-  },
-  '1.2': {
-    'All other requests of ZITADEL are unknown paths.': { name: /^otp-email: delete (?:user|otp of removed)/ },
-  },
+  '6.4': { 'The body is `google.rpc.Status` as JSON': { name: /^connect (?:GET|text)/ } },
+  '5.5': { '; here it keeps none': { name: /^grant: project grant id empty$/ } },
+  '6.3': { 'here only the command sets it': { name: /^POST otp_email|^otp-email: (?:add|otp on user)/ } },
+  '1.2': { 'All other requests of ZITADEL are unknown paths.': { name: /^otp-email: delete (?:user|otp of removed)/ } },
   '9.1': {
     "generates none, and imports the file's as it is written": [
       { path: /\.domains(\[\])?$/, only: 'zitadel', test: ({ zitadel }) => areGenerated(zitadel) },

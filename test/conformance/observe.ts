@@ -114,14 +114,7 @@ export async function send(server: Server, recorded: RecordedRequest, placeholde
     isHttps ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true }),
     (used) => used.destroy(),
   );
-  const outgoing = open({
-    hostname: url.hostname,
-    port: url.port,
-    method: recorded.method,
-    path,
-    headers,
-    agent,
-  });
+  const outgoing = open({ hostname: url.hostname, port: url.port, method: recorded.method, path, headers, agent });
   // The listener for errors stays: the connection may end before the server has read the body.
   const responded = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.on('response', resolve).on('error', reject);

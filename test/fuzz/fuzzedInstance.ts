@@ -24,12 +24,7 @@ export interface FuzzedInstance extends Instance {
 const userIds = Array.from({ length: 3_000 }, (_, index) => `user-${index}`);
 
 /** A clear password takes a quarter of a second of a core: use few, and a cheap hash. */
-const environment = {
-  BCRYPT_COST: '10',
-  MAX_CLEAR_PASSWORDS: '2',
-  LOG_LEVEL: 'error',
-  MAX_REQUEST_BYTES: '8000000',
-};
+const environment = { BCRYPT_COST: '10', MAX_CLEAR_PASSWORDS: '2', LOG_LEVEL: 'error', MAX_REQUEST_BYTES: '8000000' };
 
 /** Starts an instance. */
 export async function startFuzzedInstance(): Promise<FuzzedInstance> {

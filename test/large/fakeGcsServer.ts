@@ -5,11 +5,7 @@ import { freePort } from '../../tools/freePort.ts';
 import { buildGoProgram, cachedPath, hasGo } from '../support/processes/cachedPrograms.ts';
 
 /** A third-party implementation of the Cloud Storage API. It checks no credentials. */
-const fakeGcsServer = {
-  name: 'fake-gcs-server',
-  version: 'v1.56.1',
-  package: 'github.com/fsouza/fake-gcs-server',
-};
+const fakeGcsServer = { name: 'fake-gcs-server', version: 'v1.56.1', package: 'github.com/fsouza/fake-gcs-server' };
 
 /** The reason why fake-gcs-server is not available on this machine; undefined if it is. With CI=true that is an error. */
 export async function whyNoFakeGcsServer(): Promise<string | undefined> {

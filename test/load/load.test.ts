@@ -70,12 +70,7 @@ const exported: autocannon.Request = {
 
 const mix: Readonly<Record<string, Traffic>> = {
   'imports and removals': { connections: 1, overallRate: 40, requests: importAndRemoval, statuses: [200] },
-  exports: {
-    connections: 2,
-    overallRate: 6,
-    requests: [exported],
-    statuses: [200],
-  },
+  exports: { connections: 2, overallRate: 6, requests: [exported], statuses: [200] },
   reads: {
     connections: 8,
     overallRate: 100,

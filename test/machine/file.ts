@@ -119,11 +119,7 @@ function recordsOf(orgId: OrgId): RecordArbitraries {
   const actionId = mostly([`t${orgId}`, `u${orgId}`], ['ta', 'ub']);
   const idpId = mostly([`i${orgId}`, `j${orgId}`], ['ia', 'jb']);
   const language = one('en', 'de');
-  const projectGrant = {
-    projectId,
-    grantedOrgId: mostly([after(orgId)], orgIds),
-    roleKeys,
-  };
+  const projectGrant = { projectId, grantedOrgId: mostly([after(orgId)], orgIds), roleKeys };
   const app = (prefix: string) => ({
     projectId,
     name: one('A', 'B'),

@@ -15,11 +15,7 @@ const defaultsOf: Readonly<Record<string, readonly [inner: string, defaults: Jso
   ],
   oidcApps: [
     'app',
-    {
-      responseTypes: ['OIDC_RESPONSE_TYPE_CODE'],
-      grantTypes: ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'],
-      clockSkew: '0s',
-    },
+    { responseTypes: ['OIDC_RESPONSE_TYPE_CODE'], grantTypes: ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'], clockSkew: '0s' },
   ],
 };
 

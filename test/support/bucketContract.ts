@@ -126,8 +126,5 @@ async function* stuckAfter(mib: number, then: () => void): AsyncGenerator<Uint8A
 
 /** The bucket `exports` of a server with Cloud Storage's API. */
 export function bucketAt(url: string, account: ServiceAccount): BucketUnderTest {
-  return {
-    bucket: createCloudStorage(url),
-    at: (path) => ({ bucket: 'exports', path, account }),
-  };
+  return { bucket: createCloudStorage(url), at: (path) => ({ bucket: 'exports', path, account }) };
 }

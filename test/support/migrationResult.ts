@@ -40,23 +40,9 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
     command: '1.0.0',
     startedAt: at(0),
     finishedAt: at(152),
-    source: {
-      place: 'https://zitadel.example.com',
-      kind: 'zitadel',
-      instance: 'ZITADEL',
-    },
-    target: {
-      place: 'https://id.example.com',
-      kind: 'instance',
-      version: '1.0.0',
-    },
-    options: {
-      orgIds: [],
-      excludedOrgIds: [],
-      secrets: ['passwords', 'otp'],
-      onConflict: 'report',
-      accepted: [],
-    },
+    source: { place: 'https://zitadel.example.com', kind: 'zitadel', instance: 'ZITADEL' },
+    target: { place: 'https://id.example.com', kind: 'instance', version: '1.0.0' },
+    options: { orgIds: [], excludedOrgIds: [], secrets: ['passwords', 'otp'], onConflict: 'report', accepted: [] },
     leftOut: [{ orgId: '400000000000000001', reason: 'the default organisation of the source' }],
     organisations: resultOrganisations(12),
     moved: {

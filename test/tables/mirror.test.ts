@@ -248,11 +248,7 @@ type Own = (text: string) => string;
 
 /** The organisations of a row, with names and states as exports have them. */
 function fileOf(text: string, own: Own): Organisation[] {
-  return organisationsOf(text, own).map((org) => ({
-    org: { name: org.orgId },
-    orgState: 'ORG_STATE_ACTIVE',
-    ...org,
-  }));
+  return organisationsOf(text, own).map((org) => ({ org: { name: org.orgId }, orgState: 'ORG_STATE_ACTIVE', ...org }));
 }
 
 /** An export of organisations that have exactly what a row describes. */

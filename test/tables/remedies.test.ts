@@ -183,10 +183,7 @@ const rows: Partial<Record<Reason, Row>> = {
       [{ file: orgs(validating({})) }],
     ],
   },
-  trigger_invalid: {
-    file: orgs(trigger({ flowType: '99' })),
-    remedies: each(orgs(trigger({}))),
-  },
+  trigger_invalid: { file: orgs(trigger({ flowType: '99' })), remedies: each(orgs(trigger({}))) },
   trigger_unchanged: {
     file: orgs(trigger({ actionIds: [] })),
     remedies: each(orgs(trigger({})), orgs({ actions: [action] })),
@@ -289,11 +286,7 @@ describe('the remedy of an error of a record', () => {
     const store = await openTestStore(sqlite);
     const instance = await testInstance(store);
     const { orgId, userId } = instance;
-    const locked = {
-      userId,
-      user: { userName: 'test-owner', name: 'test-owner' },
-      state: 'USER_STATE_LOCKED',
-    };
+    const locked = { userId, user: { userName: 'test-owner', name: 'test-owner' }, state: 'USER_STATE_LOCKED' };
     const request = { on_conflict: 'overwrite', data_orgs: { orgs: [{ orgId, machineUsers: [locked] }] } };
     expect(await reasonsOf(instance, request)).toEqual(['own_state_kept']);
     const other = await createServiceUser(store, 'other', orgId, new Date());

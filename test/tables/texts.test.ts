@@ -225,10 +225,7 @@ describe('a text about records', () => {
 });
 
 it('an error is shown in its own style below its heading', () => {
-  const error = {
-    ...about('ada', 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting'),
-    reason: 'record_exists',
-  };
+  const error = { ...about('ada', 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting'), reason: 'record_exists' };
   expect(noticeSection('error', [error])).toMatchObject([
     { text: 'Errors', style: 'heading' },
     { text: expect.stringMatching(/^person ada: exists with other content/), style: 'bad', depth: 1 },

@@ -58,10 +58,7 @@ describe('parseDuration', () => {
             },
           ],
         },
-        errorInfo('INVALID_REQUEST', {
-          field: 'timeout',
-          problem: error.message.replace('timeout: ', ''),
-        }),
+        errorInfo('INVALID_REQUEST', { field: 'timeout', problem: error.message.replace('timeout: ', '') }),
       ],
     });
   });

@@ -68,13 +68,7 @@ export function expectAllIn(text: string, { records }: Undisturbed): void {
 async function exportOf(store: Store, orgIds: readonly string[]) {
   const snapshot = await store.snapshot();
   try {
-    const selection = {
-      ...defaultExportOptions,
-      orgIds,
-      withPasswords: true,
-      withOtp: true,
-      withKeys: true,
-    };
+    const selection = { ...defaultExportOptions, orgIds, withPasswords: true, withOtp: true, withKeys: true };
     const { bytes } = exportOrganisations(
       snapshot,
       selection,

@@ -66,12 +66,7 @@ const rows: readonly Row[] = [
   { command: 'user list', args: [] },
   { command: 'user lock', args: ['ROBOT'], facts: { target: 'ROBOT' } },
   { command: 'user unlock', args: ['ROBOT'], facts: { target: 'ROBOT' } },
-  {
-    command: 'user delete',
-    args: ['ada'],
-    facts: { target: 'ada', outcome: 'CANCELLED' },
-    exit: 2,
-  },
+  { command: 'user delete', args: ['ada'], facts: { target: 'ada', outcome: 'CANCELLED' }, exit: 2 },
   { command: 'user-grant list', args: onUser },
   {
     command: 'user-grant remove',

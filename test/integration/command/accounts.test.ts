@@ -15,9 +15,7 @@ import { temporaryDirectory } from '../../support/processes/temporaryDirectory.t
 const restricted = z.strictObject({ tokenId: z.string(), token: z.string(), expiresAt: z.string() });
 const text = z.string();
 const listed = {
-  organisations: z.strictObject({
-    organisations: z.array(z.strictObject({ orgId: text, name: text, state: text })),
-  }),
+  organisations: z.strictObject({ organisations: z.array(z.strictObject({ orgId: text, name: text, state: text })) }),
   users: z.strictObject({
     users: z.array(
       z.strictObject({

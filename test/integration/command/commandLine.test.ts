@@ -61,9 +61,7 @@ describe('a command that is printed to be run next', () => {
     expect(await readFile(report, 'utf8')).toContain(`<pre>${command}</pre>`);
     const prepared = await identityJson(
       ['migrate', 'prepare', '--token-file', join(directory, 'a.pat'), '--data', data],
-      {
-        env,
-      },
+      { env },
     );
     expect(prepared).toMatchObject({ undo: expect.stringMatching(/^npm run -s identity -- service-user delete /) });
   });

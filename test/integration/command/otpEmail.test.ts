@@ -65,10 +65,7 @@ const places = {
   'a ZITADEL': async () => {
     const { zitadel, tokenFile } = await filledZitadel(orgs);
     for (const userId of withFactors) zitadel.contents.setOtpEmail(userId, true);
-    return {
-      database: [zitadel.url, '--token-file', tokenFile],
-      holders: async () => [...zitadel.contents.otpEmail],
-    };
+    return { database: [zitadel.url, '--token-file', tokenFile], holders: async () => [...zitadel.contents.otpEmail] };
   },
 };
 

@@ -37,12 +37,7 @@ async function place() {
 
 async function organisationsOf(store: Store): Promise<string> {
   const snapshot = await store.snapshot();
-  const selection = {
-    ...defaultExportOptions,
-    withPasswords: true,
-    withOtp: true,
-    withKeys: true,
-  };
+  const selection = { ...defaultExportOptions, withPasswords: true, withOtp: true, withKeys: true };
   const bytes = await collect(
     exportOrganisations(
       snapshot,

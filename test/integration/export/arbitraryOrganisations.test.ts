@@ -40,10 +40,7 @@ function withoutV2(org: Organisation): Organisation {
 }
 
 describe('any organisations that the descriptors allow', () => {
-  const runs = {
-    numRuns: repetitions({ few: 6, many: 150 }),
-    endOnFailure: true,
-  };
+  const runs = { numRuns: repetitions({ few: 6, many: 150 }), endOnFailure: true };
 
   async function roundTrip(field: string, orgs: readonly Organisation[]): Promise<readonly Organisation[]> {
     const instance = await testInstance(await openTestStore());

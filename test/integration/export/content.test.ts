@@ -180,11 +180,7 @@ describe('an export of organisations without their records', () => {
     await target.import({ dataOrgs: exported });
     // An import that changes nothing leaves the origin.
     await target.import({ dataOrgs: { orgs: exported.orgs } });
-    const active = (orgId: string) => ({
-      orgId,
-      org: { name: `Organisation ${orgId}` },
-      orgState: 'ORG_STATE_ACTIVE',
-    });
+    const active = (orgId: string) => ({ orgId, org: { name: `Organisation ${orgId}` }, orgState: 'ORG_STATE_ACTIVE' });
     const { orgs, manifest } = await target.export({ orgs_only: true, org_ids: ['acme', 'own'] });
     expect(orgs).toEqual([{ ...active('acme'), importedFrom: exported.manifest.instanceId }, active('own')]);
     expect(manifest.counts).toEqual({ orgs: 2, org: 2 });

@@ -18,34 +18,21 @@ const linkedInside = (userId: string) => {
   return { ...rest, user: { ...user, idps: [{ configId: 'I', externalUserId: 'x' }] } };
 };
 
-const rows: readonly { name: string; stored?: object; file: object[]; id: string; cause: object }[] = [
-  {
-    name: 'two people of a file have one external identity',
-    file: [linked('U', 'V')],
-    id: 'V_I',
-    cause: { reason: 'identity_taken', params: { holder: 'U' } },
-  },
-  {
-    name: 'a stored person has the external identity',
-    stored: linked('U'),
-    file: [linked('V')],
-    id: 'V_I',
-    cause: { reason: 'identity_taken', params: { holder: 'U' } },
-  },
-  {
-    name: 'a person has the external identity inside, another in a link of the organisation',
+const ofU = { reason: 'identity_taken', params: { holder: 'U' } };
+const rows: Readonly<Record<string, { stored?: object; file: object[]; id: string; cause: object }>> = {
+  'two people of a file have one external identity': { file: [linked('U', 'V')], id: 'V_I', cause: ofU },
+  'a stored person has the external identity': { stored: linked('U'), file: [linked('V')], id: 'V_I', cause: ofU },
+  'a person has the external identity inside, another in a link of the organisation': {
     file: [organisation('a', { jwtIdps, humanUsers: [linkedInside('U'), person('V')], userLinks: [link('V')] })],
     id: 'V_I',
-    cause: { reason: 'identity_taken', params: { holder: 'U' } },
+    cause: ofU,
   },
-  {
-    name: 'two people have one external identity inside',
+  'two people have one external identity inside': {
     file: [organisation('a', { jwtIdps, humanUsers: [linkedInside('U'), linkedInside('V')] })],
     id: 'V_I',
-    cause: { reason: 'identity_taken', params: { holder: 'U' } },
+    cause: ofU,
   },
-  {
-    name: 'a person and a service user of a file have one id',
+  'a person and a service user of a file have one id': {
     file: [organisation('a', { humanUsers: [person('U')], machineUsers: [robot('U')] })],
     id: 'U',
     cause: {
@@ -58,8 +45,7 @@ const rows: readonly { name: string; stored?: object; file: object[]; id: string
       },
     },
   },
-  {
-    name: "a user grant refers to another organisation's project, which is not granted, with an unknown role",
+  "a user grant refers to another organisation's project, which is not granted, with an unknown role": {
     file: [
       organisation('a', project),
       organisation('b', {
@@ -70,10 +56,10 @@ const rows: readonly { name: string; stored?: object; file: object[]; id: string
     id: 'b_P_U',
     cause: { reason: 'reference_foreign', params: { field: 'projectId', id: 'P', organisation: 'a' } },
   },
-];
+};
 
 describe('the error of a record names its cause', () => {
-  it.each(rows)('$name', async ({ stored, file, id, cause }) => {
+  it.each(Object.entries(rows))('%s', async (_name, { stored, file, id, cause }) => {
     const instance = await testInstance(await openTestStore(sqlite));
     if (stored !== undefined) await instance.import({ data_orgs: { orgs: [stored] } });
     const { reasons } = await instance.import({ data_orgs: { orgs: file } });

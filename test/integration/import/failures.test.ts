@@ -47,31 +47,16 @@ interface Fault {
   readonly replacesObject?: boolean;
 }
 
+/** A fault of the store from then on. */
+const ofStore = (status: number, reason: string, error: () => Error): Fault => {
+  return { status, resumable: true, reason, ofStore: error };
+};
+
 const faults: Readonly<Record<string, Fault>> = {
-  'the database becomes unavailable': {
-    status: 503,
-    resumable: true,
-    reason: 'STORE_UNAVAILABLE',
-    ofStore: () => storeUnavailable(),
-  },
-  'others write the same records': {
-    status: 409,
-    resumable: true,
-    reason: 'STORE_CONTENTION',
-    ofStore: () => storeContention(),
-  },
-  'the database fails': {
-    status: 500,
-    resumable: true,
-    reason: 'STORE_FAILED',
-    ofStore: () => storeFailed({ reason: 'disk I/O error' }),
-  },
-  'an unexpected error occurs': {
-    status: 500,
-    resumable: true,
-    reason: 'INTERNAL_ERROR',
-    ofStore: () => new Error('unexpected'),
-  },
+  'the database becomes unavailable': ofStore(503, 'STORE_UNAVAILABLE', () => storeUnavailable()),
+  'others write the same records': ofStore(409, 'STORE_CONTENTION', () => storeContention()),
+  'the database fails': ofStore(500, 'STORE_FAILED', () => storeFailed({ reason: 'disk I/O error' })),
+  'an unexpected error occurs': ofStore(500, 'INTERNAL_ERROR', () => new Error('unexpected')),
   'its token is revoked': {
     status: 401,
     resumable: true,

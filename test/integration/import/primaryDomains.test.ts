@@ -9,9 +9,7 @@ import { describeStores, openTestStore } from '../../support/stores/stores.ts';
 import { hookedStore } from '../../support/stores/watchedStore.ts';
 
 const primary = (domainName: string, more: object = {}) => ({
-  data_orgs: {
-    orgs: [organisation('O', { domains: [{ domainName, isVerified: true, isPrimary: true }] })],
-  },
+  data_orgs: { orgs: [organisation('O', { domains: [{ domainName, isVerified: true, isPrimary: true }] })] },
   ...more,
 });
 

@@ -313,10 +313,7 @@ describe('identity migrate --mirror from ZITADEL', () => {
       await prepareMigration(south),
       3,
     );
-    expect(result).toMatchObject({
-      deleted: { projects: 1 },
-      proof: { sections: { orgMembers: { onlyTarget: 1 } } },
-    });
+    expect(result).toMatchObject({ deleted: { projects: 1 }, proof: { sections: { orgMembers: { onlyTarget: 1 } } } });
     expect(result.deleted).not.toHaveProperty('orgMembers');
   });
 

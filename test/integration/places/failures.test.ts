@@ -153,10 +153,7 @@ describe('a call on places that fails', () => {
     };
     expect(
       await interrupt('export', waiting.url, '--org', 'acme', '--token-file', token, '--to', target),
-    ).toMatchObject({
-      code: 130,
-      stderr: `identity: interrupted: nothing is left in ${target}; repeat the command\n`,
-    });
+    ).toMatchObject({ code: 130, stderr: `identity: interrupted: nothing is left in ${target}; repeat the command\n` });
     await waiting.clientLeft;
     expect(await readdir(directory)).toEqual([]);
     const stuck = await startFakeInstance(() => {});

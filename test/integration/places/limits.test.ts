@@ -154,9 +154,7 @@ describe('an export above the limit of a response', () => {
     const [first, last] = ['crowd 0', 'crowd 199'];
     const named = (names: Readonly<Record<string, string>>) =>
       fileOf([
-        organisation('crowd', {
-          humanUsers: Object.entries(names).map(([id, userName]) => person(id, { userName })),
-        }),
+        organisation('crowd', { humanUsers: Object.entries(names).map(([id, userName]) => person(id, { userName })) }),
       ]);
     let exchange = async () => {};
     const { place, before } = await filledPlace(await transferBucket(), () => exchange());

@@ -70,9 +70,10 @@ describe('places', () => {
     const object = 'gs://exports/plain.json';
     const compressedObject = 'gs://exports/compressed.json.gz';
     expect(await command(...fromServer, '--to', object, '--credentials-file', key)).toMatchObject(counts);
-    await calling({
-      env: { ...env, GOOGLE_APPLICATION_CREDENTIALS: key },
-    })(`export ${north.database} ${all.join(' ')} --to ${compressedObject} --json`, 0);
+    await calling({ env: { ...env, GOOGLE_APPLICATION_CREDENTIALS: key } })(
+      `export ${north.database} ${all.join(' ')} --to ${compressedObject} --json`,
+      0,
+    );
     const piped = await identity(['export', north.database, ...all, '--to', '-'], { env });
     expect(organisations(Buffer.from(piped.stdout))).toEqual(exported);
     expect(piped.stderr).toMatch(/exported 2 organisations with 4 records to standard output, [\d,]+ bytes\n/);

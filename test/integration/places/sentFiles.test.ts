@@ -9,9 +9,7 @@ import { exportFrom, importFile } from '../../support/http/wire.ts';
 import { loggedPlace, servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 
-const result = z.object({
-  summary: z.looseObject({ created: z.record(z.string(), z.number()), proved: z.boolean() }),
-});
+const result = z.object({ summary: z.looseObject({ created: z.record(z.string(), z.number()), proved: z.boolean() }) });
 
 /** Runs the command, and returns the result that it prints last. */
 async function imported(call: readonly string[]): Promise<z.infer<typeof result>> {

@@ -33,9 +33,7 @@ it.skipIf(emulator === '')('the documented commands start the three functions on
   const { code, stdout, stderr } = await run(
     'setsid',
     ['--wait', 'bash', '-euc', [ENDING, script, ...probes].join('\n')],
-    {
-      cwd: clone.path,
-    },
+    { cwd: clone.path },
   );
   expect(code, stderr).toBe(0);
   expect(stdout).toContain(`"manifest":{"version":1,"instance":"${PROJECT}"`);

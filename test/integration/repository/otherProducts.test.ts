@@ -25,42 +25,26 @@ const credential = (type: string, secret: object, data: object) => ({
 const argon2 = { type: ['id'], memory: ['7168'], parallelism: ['1'], version: ['1.3'], hashLength: ['32'] };
 const name = { firstName: 'A', lastName: 'B' };
 
+/** A user of Keycloak with a name and an address. */
+const keycloakUser = (username: string, more: object = {}) => {
+  return { username, enabled: true, email: `${username}@example.com`, ...more };
+};
+const hashed = (data: object) => credential('password', { value: hash, salt }, data);
+const totp = (value: string, digits: number) => credential('otp', { value }, { subType: 'totp', digits, period: 30 });
+const sha256 = { hashIterations: 27_500, algorithm: 'pbkdf2-sha256' };
+const ofArgon2 = { hashIterations: 5, algorithm: 'argon2', additionalParameters: argon2 };
+
 const realm = {
   realm: 'my-realm',
   users: [
-    {
+    keycloakUser('ann', {
       ...name,
       id: 'k1',
-      username: 'ann',
-      email: 'ann@example.com',
       emailVerified: true,
-      enabled: true,
-      credentials: [
-        credential('password', { value: hash, salt }, { hashIterations: 27_500, algorithm: 'pbkdf2-sha256' }),
-        credential('otp', { value: 'abcdefghijklmnopqrst' }, { subType: 'totp', digits: 6, period: 30 }),
-      ],
-    },
-    {
-      id: 'k2',
-      username: 'bob',
-      email: 'bob@example.com',
-      enabled: false,
-      credentials: [
-        credential(
-          'password',
-          { value: hash, salt },
-          { hashIterations: 5, algorithm: 'argon2', additionalParameters: argon2 },
-        ),
-      ],
-    },
-    {
-      firstName: '',
-      id: 'k4',
-      username: 'cleo',
-      email: 'cleo@example.com',
-      enabled: true,
-      credentials: [credential('otp', { value: 'abc' }, { subType: 'totp', digits: 8, period: 30 })],
-    },
+      credentials: [hashed(sha256), totp('abcdefghijklmnopqrst', 6)],
+    }),
+    keycloakUser('bob', { id: 'k2', enabled: false, credentials: [hashed(ofArgon2)] }),
+    keycloakUser('cleo', { firstName: '', id: 'k4', credentials: [totp('abc', 8)] }),
     { id: 'k3', username: 'service-account-x', enabled: true, serviceAccountClientId: 'x' },
   ],
 };
@@ -70,43 +54,20 @@ const sampleRealm = {
   realm: 'test',
   enabled: true,
   users: [
-    {
-      username: 'alice',
-      enabled: true,
-      email: 'alice@keycloak.example',
+    keycloakUser('alice', {
       credentials: [{ type: 'password', value: 'Secret-12' }],
       requiredActions: ['UPDATE_PASSWORD'],
-    },
-    { username: 'jdoe', enabled: true, email: 'jdoe@keycloak.example' },
+    }),
+    keycloakUser('jdoe'),
   ],
 };
 
 /** An export of a release of Keycloak before 8, whose credentials have no texts of JSON. */
-const oldRealm = {
-  realm: 'old',
-  users: [
-    {
-      ...name,
-      id: 'o1',
-      username: 'old',
-      enabled: true,
-      email: 'old@keycloak.example',
-      credentials: [
-        { type: 'totp', hashedSaltedValue: 'abcdefghijklmnopqrst', digits: 6, period: 30, algorithm: 'HmacSHA1' },
-        {
-          type: 'password',
-          hashedSaltedValue: hash,
-          salt,
-          hashIterations: 27_500,
-          algorithm: 'pbkdf2-sha256',
-          counter: 0,
-          digits: 0,
-          period: 0,
-        },
-      ],
-    },
-  ],
-};
+const oldCredentials = [
+  { type: 'totp', hashedSaltedValue: 'abcdefghijklmnopqrst', digits: 6, period: 30, algorithm: 'HmacSHA1' },
+  { type: 'password', hashedSaltedValue: hash, salt, ...sha256, counter: 0, digits: 0, period: 0 },
+];
+const oldRealm = { realm: 'old', users: [keycloakUser('old', { ...name, id: 'o1', credentials: oldCredentials })] };
 
 /** Two users of Auth0 with the same e-mail address: a stranger signed up with the address of the first. */
 const auth0 = [
@@ -150,66 +111,65 @@ const csvPeople = [
   { userId: '2', user: { profile: { firstName: 'C, c' }, email: { isEmailVerified: false } } },
 ];
 
-/** The inputs of each product's program, the people of its output, and facts about what is imported. */
-const products = [
-  {
-    product: 'Keycloak',
-    files: { 'realm.json': json(realm) },
-    people: [
-      { userId: 'k1', user: { otpCode: 'MFRGGZDFMZTWQ2LKNNWG23TPOBYXE43U', email: { isEmailVerified: true } } },
+/** The inputs of each product's program, the people of its output, the secrets and hashes, and the failed people. */
+type Product = readonly [
+  product: string,
+  files: Readonly<Record<string, string>>,
+  people: readonly object[],
+  secrets: object,
+  formats: object,
+  failed: number,
+];
+
+const TOTP = 'MFRGGZDFMZTWQ2LKNNWG23TPOBYXE43U';
+const products: readonly Product[] = [
+  [
+    'Keycloak',
+    { 'realm.json': json(realm) },
+    [
+      { userId: 'k1', user: { otpCode: TOTP, email: { isEmailVerified: true } } },
       { userId: 'k2', state: 'USER_STATE_INACTIVE', user: { profile: { firstName: 'bob', lastName: 'bob' } } },
       { userId: 'k4', user: { profile: { firstName: 'cleo' } } },
     ],
-    secrets: { passwordHashes: 2, totpSeeds: 1 },
-    formats: { pbkdf2: 1, argon2: 1 },
-    failed: 0,
-  },
-  {
-    product: 'Keycloak',
-    files: { 'realm.json': json([sampleRealm, oldRealm]) },
-    people: [
-      {
-        userId: 'o1',
-        user: {
-          hashedPassword: { value: `$pbkdf2-sha256$27500$${salt}$${hash}` },
-          otpCode: 'MFRGGZDFMZTWQ2LKNNWG23TPOBYXE43U',
-        },
-      },
+    { passwordHashes: 2, totpSeeds: 1 },
+    { pbkdf2: 1, argon2: 1 },
+    0,
+  ],
+  [
+    'Keycloak',
+    { 'realm.json': json([sampleRealm, oldRealm]) },
+    [
+      { userId: 'o1', user: { hashedPassword: { value: `$pbkdf2-sha256$27500$${salt}$${hash}` }, otpCode: TOTP } },
       { userId: 'alice', user: { password: 'Secret-12', passwordChangeRequired: true } },
       { userId: 'jdoe' },
     ],
-    secrets: { passwordHashes: 1, totpSeeds: 1 },
-    formats: { pbkdf2: 1 },
-    failed: 0,
-  },
-  ...[auth0.map(json).join('\n'), json(auth0), json({ start: 0, limit: 50, total: 5, users: auth0 })].map((users) => ({
-    product: 'Auth0',
-    files: { 'users.json': users, 'passwords.json': auth0Hashes },
-    people: auth0People,
-    secrets: { passwordHashes: 3 },
-    formats: { bcrypt: 3 },
-    // The person without an e-mail address.
-    failed: 1,
-  })),
-  {
-    product: 'Auth0',
-    files: { 'users.json': json(auth0Columns), 'passwords.json': auth0Hashes },
-    people: [{ userId: 'auth0|abc', user: { email: { isEmailVerified: true }, hashedPassword: { value: bcrypt } } }],
-    secrets: { passwordHashes: 1 },
-    formats: { bcrypt: 1 },
-    failed: 0,
-  },
+    { passwordHashes: 1, totpSeeds: 1 },
+    { pbkdf2: 1 },
+    0,
+  ],
+  ...[auth0.map(json).join('\n'), json(auth0), json({ start: 0, limit: 50, total: 5, users: auth0 })].map(
+    (users): Product => [
+      'Auth0',
+      { 'users.json': users, 'passwords.json': auth0Hashes },
+      auth0People,
+      { passwordHashes: 3 },
+      { bcrypt: 3 },
+      // The person without an e-mail address.
+      1,
+    ],
+  ),
+  [
+    'Auth0',
+    { 'users.json': json(auth0Columns), 'passwords.json': auth0Hashes },
+    [{ userId: 'auth0|abc', user: { email: { isEmailVerified: true }, hashedPassword: { value: bcrypt } } }],
+    { passwordHashes: 1 },
+    { bcrypt: 1 },
+    0,
+  ],
   ...[
     `${columns}\r\n${ann}\r\n${bob}\n`,
     `\ufeff${semicolons(columns)}\r\n${semicolons(ann)}\r\n${semicolons(bob)}\r\n`,
-  ].map((list) => ({
-    product: 'CSV',
-    files: { 'people.csv': list },
-    people: csvPeople,
-    secrets: {},
-    formats: {},
-    failed: 0,
-  })),
+  ].map((list): Product => ['CSV', { 'people.csv': list }, csvPeople, {}, {}, 0]),
 ];
 
 /** Runs a product's command of the document on the product's files, in a directory. */
@@ -224,23 +184,26 @@ async function convert(product: string, files: Readonly<Record<string, string | 
 }
 
 describe.skipIf(!hasTools)('a program of docs/other-products.md (skipped without jq and Python)', () => {
-  it.each(products)('turns the users of $product into an export file', async ({ product, files, ...expected }) => {
-    const { directory, code, stdout, stderr } = await convert(product, files);
-    expect(code, stderr).toBe(0);
-    const { orgs }: { orgs: { humanUsers: unknown[] }[] } = JSON.parse(stdout);
-    expect(orgs.flatMap(({ humanUsers }) => humanUsers)).toMatchObject(expected.people);
+  it.each(products)(
+    'turns the users of %s into an export file',
+    async (product, files, people, secrets, hashFormats, failed) => {
+      const { directory, code, stdout, stderr } = await convert(product, files);
+      expect(code, stderr).toBe(0);
+      const { orgs }: { orgs: { humanUsers: unknown[] }[] } = JSON.parse(stdout);
+      expect(orgs.flatMap(({ humanUsers }) => humanUsers)).toMatchObject(people);
 
-    const file = join(directory, 'people.json');
-    await writeFile(file, stdout);
-    const inspected = await call(`inspect ${file} --json`, expected.failed === 0 ? 0 : 3);
-    expect(JSON.parse(inspected.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
-      sections: { humanUsers: { records: expected.people.length } },
-      secrets: expected.secrets,
-      hashFormats: expected.formats,
-    });
-    await identityJson(['init', '--data', join(directory, 'target')]);
-    await call(['import', file, '--to', `sqlite:${join(directory, 'target')}`], expected.failed === 0 ? 0 : 3);
-  });
+      const file = join(directory, 'people.json');
+      await writeFile(file, stdout);
+      const inspected = await call(`inspect ${file} --json`, failed === 0 ? 0 : 3);
+      expect(JSON.parse(inspected.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
+        sections: { humanUsers: { records: people.length } },
+        secrets,
+        hashFormats,
+      });
+      await identityJson(['init', '--data', join(directory, 'target')]);
+      await call(['import', file, '--to', `sqlite:${join(directory, 'target')}`], failed === 0 ? 0 : 3);
+    },
+  );
 
   it.each([
     [
@@ -282,15 +245,9 @@ describe.skipIf(!hasTools)('a program of docs/other-products.md (skipped without
     const users = sampleRealm.users.map((user) => ({ ...user, ...more }));
     const { code, stderr } = await convert('Keycloak', { 'realm.json': json({ ...sampleRealm, users }) });
     expect(code, stderr).toBe(0);
+    const kinds = ['attribute locale', 'attribute phoneNumber', 'clientRoles', 'credentials of type webauthn'];
     expect(stderr.trim().split('\n')).toEqual(
-      [
-        'attribute locale',
-        'attribute phoneNumber',
-        'clientRoles',
-        'credentials of type webauthn',
-        'federatedIdentities',
-        'realmRoles',
-      ].map((kind) => json(['DEBUG:', `left out: ${kind} (2)`])),
+      [...kinds, 'federatedIdentities', 'realmRoles'].map((kind) => json(['DEBUG:', `left out: ${kind} (2)`])),
     );
   });
 

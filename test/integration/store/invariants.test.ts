@@ -72,11 +72,7 @@ const damages: Readonly<Record<string, readonly [damage: Damage, expected: RegEx
   ],
   'a record holds a claim that it does not need': [
     () => [
-      {
-        type: 'create',
-        key: key('claims', 'userName', 'more'),
-        fields: { orgId: 'O', ownerId: `users/${alice.id}` },
-      },
+      { type: 'create', key: key('claims', 'userName', 'more'), fields: { orgId: 'O', ownerId: `users/${alice.id}` } },
     ],
     /claims\/.*more is held by users\/.*alice, which has it not/,
   ],

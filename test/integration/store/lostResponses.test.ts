@@ -163,16 +163,29 @@ describeWithFirestore('a decision whose responses get lost', () => {
     expect(await readUser(direct, 'counter')).toMatchObject({ sequence: 2 });
   });
 
-  it('commits deletes alone when the response is lost', async () => {
+  const keys = [userKey('a'), userKey('b')];
+  /** Deletes two documents with a fault, and returns the states of the first one that the transaction has read. */
+  async function deleteBoth(faultOf: (direct: Store) => CallFault) {
     const { direct, store, network } = await openProxiedStore();
     await direct.commit([createUser('a'), createUser('b')]);
-    network.strike(lostCommit);
-    const keys = [userKey('a'), userKey('b')];
+    network.strike(faultOf(direct));
+    const seen: unknown[] = [];
     await store.transaction(async ({ getMany, write }) => {
-      await getMany(keys);
+      const [a] = await getMany(keys);
+      seen.push(a?.state);
       write(keys.map((key) => ({ type: 'delete', key })));
     });
-    expect(await direct.getMany(keys, [])).toEqual([undefined, undefined]);
+    return { seen, left: await direct.getMany(keys, ['state']) };
+  }
+
+  it('commits deletes alone when the response is lost', async () => {
+    expect((await deleteBoth(() => lostCommit)).left).toEqual([undefined, undefined]);
+  });
+
+  it('recognises its deletes after another writer has created one of the documents again', async () => {
+    const create = (direct: Store) => () => direct.commit([createUser('a', { state: 'new' })]);
+    const { left } = await deleteBoth((direct) => ({ ...lostCommit, meanwhile: create(direct) }));
+    expect(left).toEqual([expect.objectContaining({ state: 'new' }), undefined]);
   });
 
   it('does not mistake the commit of another writer for its own', async () => {
@@ -203,32 +216,14 @@ describeWithFirestore('a decision whose responses get lost', () => {
     expect(await readUser(direct, 'new')).toMatchObject({ state: 'changed' });
   });
 
-  it('recognises its deletes after another writer has created one of the documents again', async () => {
-    const { direct, store, network } = await openProxiedStore();
-    const keys = [userKey('a'), userKey('b')];
-    await direct.commit([createUser('a'), createUser('b')]);
-    network.strike({ ...lostCommit, meanwhile: () => direct.commit([createUser('a', { state: 'new' })]) });
-    await store.transaction(async ({ getMany, write }) => {
-      await getMany(keys);
-      write(keys.map((key) => ({ type: 'delete', key })));
-    });
-    expect(await direct.getMany(keys, ['state'])).toEqual([expect.objectContaining({ state: 'new' }), undefined]);
-  });
-
   it('does not treat deletes as applied if another writer has changed one of the documents', async () => {
-    const { direct, store, network } = await openProxiedStore();
-    const keys = [userKey('a'), userKey('b')];
-    await direct.commit([createUser('a'), createUser('b')]);
-    const meanwhile = () => direct.commit([setState('a', 'changed'), { type: 'delete', key: userKey('b') }]);
-    network.strike({ ...unsentCommit, meanwhile });
-    const seen: unknown[] = [];
-    await store.transaction(async ({ getMany, write }) => {
-      const [a] = await getMany(keys);
-      seen.push(a?.state);
-      write(keys.map((key) => ({ type: 'delete', key })));
-    });
-    expect(seen).toEqual([undefined, 'changed']);
-    expect(await direct.getMany(keys, [])).toEqual([undefined, undefined]);
+    const change = (direct: Store) => () =>
+      direct.commit([setState('a', 'changed'), { type: 'delete', key: userKey('b') }]);
+    const { seen, left } = await deleteBoth((direct) => ({ ...unsentCommit, meanwhile: change(direct) }));
+    expect([seen, left]).toEqual([
+      [undefined, 'changed'],
+      [undefined, undefined],
+    ]);
   });
 
   it('removes a factor with 200 when the response is lost while another writer changes the user', async () => {

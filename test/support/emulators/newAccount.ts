@@ -5,8 +5,5 @@ import type { ServiceAccount } from '../../../shared/objectStorage/objectStorage
 export function newAccount(name: string): ServiceAccount {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const clientEmail = `${name}@local.iam.gserviceaccount.com`;
-  return {
-    clientEmail,
-    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-  };
+  return { clientEmail, privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
 }

@@ -5,23 +5,12 @@ import { storeForZitadel } from '../../../cli/exports/zitadelFile.ts';
 import { collect, inPieces } from '../fixtures/bytes.ts';
 import { type Exported, exportedFile, type TestInstance } from '../instances/testInstance.ts';
 
-const output = {
-  intervalMs: 1_000,
-  show: () => {},
-  finish: () => {},
-  retry: () => {},
-  wait: () => {},
-  warn: () => {},
-};
+const output = { intervalMs: 1_000, show: () => {}, finish: () => {}, retry: () => {}, wait: () => {}, warn: () => {} };
 
 /** Returns the file that `identity export --for-zitadel` writes of an export with all secrets. */
 export async function exportForZitadel(instance: TestInstance, request: object = {}): Promise<Exported> {
   const plain = await instance.export(request);
-  const content = {
-    isRepeatable: true,
-    open: () => inPieces(Buffer.from(plain.bytes)),
-    ...undisposed,
-  };
+  const content = { isRepeatable: true, open: () => inPieces(Buffer.from(plain.bytes)), ...undisposed };
   let bytes = '';
   const target: FilePlace = {
     takes: 'files',

@@ -15,12 +15,7 @@ const of =
     payload: (json: JsonObject, orgId: string) => JsonObject = () => ({}),
   ): EventsOf =>
   (json, orgId) =>
-    types.map((type) => ({
-      aggregateType,
-      aggregateId: textAt(json, id, orgId),
-      type,
-      payload: payload(json, orgId),
-    }));
+    types.map((type) => ({ aggregateType, aggregateId: textAt(json, id, orgId), type, payload: payload(json, orgId) }));
 
 const policy = (name: string) => of('org', '$orgId', [`org.policy.${name}.added`]);
 const provider = (kind: string) =>

@@ -60,11 +60,7 @@ describe('the remaining steps after a migration', () => {
       reason: 'passwords_missing',
       message: expect.stringContaining('include them (`with_passwords`)'),
     });
-    expect(entryFor(true)).toEqual({
-      type: 'human_user',
-      reason: 'passwords_not_in_source',
-      message,
-    });
+    expect(entryFor(true)).toEqual({ type: 'human_user', reason: 'passwords_not_in_source', message });
   });
 
   it('refer only to sections of the table', () => {

@@ -61,12 +61,7 @@ export const syntax: readonly HostileRequest[] = [
     ends: true,
   }),
   malformed('chunks that end early', chunked('a\r\n{}'), { ends: true }),
-  {
-    name: 'headers of 20 KB',
-    bytes: head(request, `X: ${'x'.repeat(20_000)}`),
-    status: 431,
-    code: 8,
-  },
+  { name: 'headers of 20 KB', bytes: head(request, `X: ${'x'.repeat(20_000)}`), status: 431, code: 8 },
   { name: 'five thousand headers', bytes: head(request, ...Array(5_000).fill('X: 1')), status: 431, code: 8 },
   { name: 'a path of 20 KB', bytes: head(`GET /${'x'.repeat(20_000)} HTTP/1.1`), status: 431, code: 8 },
   {

@@ -14,14 +14,7 @@ it.each([
   const users = { exporterId: undefined, movedExporterId: '7', defaultOrgId: undefined };
   const exported = { bytes: 1, records: 1, organisations: 1, digest: '', notices: [], leftOut: [], ...users };
   const options = { orgIds: [], excludedOrgIds: [], withPasswords: false, withOtp: false, withKeys: false };
-  const settings = {
-    ...options,
-    from,
-    to,
-    forZitadel: false,
-    onConflict: 'report',
-    secretFiles: {},
-  };
+  const settings = { ...options, from, to, forZitadel: false, onConflict: 'report', secretFiles: {} };
   const run = { exported, settings: { ...settings, onConflict: 'report' as const } };
   const listed = await listManualSteps(run, sides, { from: undefined, to: undefined });
   expect(listed.map(({ what }) => what)).toEqual(steps);

@@ -55,11 +55,7 @@ describe('a writer of records', () => {
     ['takes fewer, which its limiter delays', 1, 2],
     ['takes as many', 9, 9],
   ])('has several batches in flight if the database %s', async (_when, allowed, expected) => {
-    expect(await largestInFlight(10, allowed)).toEqual({
-      largest: expected,
-      commits: BATCHES,
-      mostWrites: 498,
-    });
+    expect(await largestInFlight(10, allowed)).toEqual({ largest: expected, commits: BATCHES, mostWrites: 498 });
   });
 
   it('has no more than 12 MB in flight, whatever the database accepts', async () => {

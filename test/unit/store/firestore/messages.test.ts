@@ -32,12 +32,7 @@ const database = 'projects/p/databases/(default)';
 const parent = `${database}/documents`;
 const name = `${parent}/users/00~1`;
 const time = { seconds: 1_764_500_000, nanos: 123_456_000 };
-const fields = {
-  body: '{"userName":"Chloé 美咲"}'.repeat(100),
-  state: '',
-  otpEmail: false,
-  sequence: -70_000,
-};
+const fields = { body: '{"userName":"Chloé 美咲"}'.repeat(100), state: '', otpEmail: false, sequence: -70_000 };
 const values = {
   body: { stringValue: fields.body },
   state: { stringValue: '' },

@@ -22,10 +22,7 @@ function guarded(memory: MemoryStore): Store {
     advice: trialAdvice,
     close: async () => {},
     trail: undefined,
-    lock: {
-      take: () => Promise.reject(new Error('no lock')),
-      position: () => Promise.reject(new Error('no lock')),
-    },
+    lock: { take: () => Promise.reject(new Error('no lock')), position: () => Promise.reject(new Error('no lock')) },
   };
   return createStore(database, sharedGuard(emptyKeyring()));
 }

@@ -31,10 +31,7 @@ describe('the verdict about a record', () => {
     expect(judge(history(...admins, 'user.human.added'), 'caller')).toEqual({ is: 'ours' });
     expect(
       judge(history('user.human.added', 'user.removed', 'self:user.human.selfregistered'), 'caller'),
-    ).toMatchObject({
-      is: 'foreign',
-      event: { editorId: 'self' },
-    });
+    ).toMatchObject({ is: 'foreign', event: { editorId: 'self' } });
   });
 
   it.each([
