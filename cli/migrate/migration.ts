@@ -84,9 +84,11 @@ async function doSteps(
   await requireNewOrganisations(call, run, target);
   const made = await makePlan(run, sides);
   if (expect !== undefined) await requireUnchanged(call, run, made, expect);
-  const digest = isEmptyPlan(made.plan) ? undefined : (expect ?? (await planDigest(made.shown)));
+  const isEmpty = isEmptyPlan(made.plan);
+  // A call with --yes continues at once, so that no later call expects its plan.
+  const digest = isEmpty || (yes && !isDryRun) ? undefined : (expect ?? (await planDigest(made.shown)));
   const planned = [...planBlocks(made.plan), ...digestBlocks(digest)];
-  if (isDryRun || digest === undefined) {
+  if (isDryRun || isEmpty) {
     const reported = { title: `Plan of a migration ${between}`, blocks: planned, done: 'nothing was changed' };
     return { ...planOutput(call, run, planned, digest), ...reporting(call, reported) };
   }
@@ -126,7 +128,7 @@ async function confirm(call: MigrationCall, { deleted = {}, target }: MigrationP
 
 /**
  * Returns the block with a plan's digest.
- * @param digest undefined if there is nothing to migrate
+ * @param digest undefined if there is nothing to migrate, or if the call has consented
  */
 function digestBlocks(digest: string | undefined): readonly Block[] {
   if (digest === undefined) return [];

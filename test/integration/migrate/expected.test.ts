@@ -37,6 +37,7 @@ describe('a migration with --expect', () => {
       0,
     );
     expect(migrated.stdout).toContain('2 records equal');
+    expect(migrated.stderr, 'a migration that continues prints no digest').not.toContain(digest);
   });
 
   it.each([
