@@ -10,6 +10,7 @@ import { freePort } from './freePort.ts';
 const JAR = 'platform/cloud-firestore-emulator/cloud-firestore-emulator.jar';
 const MAIN_CLASS = 'com.google.cloud.datastore.emulator.firestore.CloudFirestore';
 const START_TIMEOUT_MS = 60_000;
+const BRIEF = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 /** A running Firestore emulator at `address` (`host:port`). */
 export interface Emulator extends AsyncDisposable {
@@ -21,13 +22,13 @@ export interface Emulator extends AsyncDisposable {
 /**
  * Starts the official Firestore emulator, or returns the reason why it is missing.
  * @param heap the maximum heap size in Java's notation; the heap must have room for all documents
- * @param isBrief whether the emulator runs for a few minutes only, so that thorough compilation costs more than it
- * saves
+ * @param isBrief whether the emulator runs for a few minutes only, so that thorough compilation and concurrent garbage
+ * collection cost more than they save
  * @throws Error with the end of the emulator's output, if the emulator does not start
  */
 export async function startEmulator(heap: string, isBrief = false): Promise<Emulator | { readonly missing: string }> {
   const found = findEmulator();
-  return 'missing' in found ? found : start(found, [`-Xmx${heap}`, ...(isBrief ? ['-XX:TieredStopAtLevel=1'] : [])]);
+  return 'missing' in found ? found : start(found, [`-Xmx${heap}`, ...(isBrief ? BRIEF : [])]);
 }
 
 async function start(
