@@ -40,8 +40,12 @@ function der(tag: number, content: Buffer): Buffer {
 const oddNumber = (bits: number) => Buffer.alloc(bits / 8, 0xff);
 const KEY_SIZE = 'invalid private_key: must have 2048 to 4096 bits';
 const TOO_LARGE = 'invalid private_key: modulus or exponent too large';
+const FOREIGN = 'foreign token_uri: use the key file as Google issued it';
 const field = 'gcs_output.serviceaccount_json';
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
+/** Returns the key file with some other fields, as a request contains it. */
+const fileWith = (fields: object) => base64({ ...file, ...fields });
+const withKey = (private_key: unknown) => fileWith({ private_key });
 const account = { clientEmail: file.client_email, privateKey: pkcs8 };
 
 describe('a service account in a request', () => {
@@ -53,30 +57,30 @@ describe('a service account in a request', () => {
     ['URL-safe base64', Buffer.from(JSON.stringify({ ...file, note: '???>>>' })).toString('base64url')],
     ['base64 with line breaks', base64(file).replace(/.{76}/g, '$&\r\n')],
     ['base64 without padding', base64(file).replace(/=+$/, '')],
-    ['a token URI of old', base64({ ...file, token_uri: 'https://accounts.google.com/o/oauth2/token' })],
-    ['a file without token URI and universe', base64({ ...file, token_uri: undefined, universe_domain: undefined })],
-    ['a key in PKCS #1', base64({ ...file, private_key: pkcs1 })],
+    ['a token URI of old', fileWith({ token_uri: 'https://accounts.google.com/o/oauth2/token' })],
+    ['a file without token URI and universe', fileWith({ token_uri: undefined, universe_domain: undefined })],
+    ['a key in PKCS #1', withKey(pkcs1)],
   ])('may come as %s', (_, text) => {
     expect(readServiceAccount(text, field)).toEqual(account);
   });
 
   it.each([2_048, 4_096])('may have a key of %i bits', (bits) => {
     const key = rsaKey(bits);
-    expect(readServiceAccount(base64({ ...file, private_key: key }), field).privateKey).toBe(key);
+    expect(readServiceAccount(withKey(key), field).privateKey).toBe(key);
   });
 
   it.each([
     ['a large exponent', { e: oddNumber(20_000) }],
     ['a modulus that is not that of its primes', { p: oddNumber(8_000) }],
   ])('is read even after a forged key with %s', (_, parts) => {
-    refusal(base64({ ...file, private_key: forgedKey(parts) }));
+    refusal(withKey(forgedKey(parts)));
     expect(readServiceAccount(base64(file), field)).toEqual(account);
   });
 
   it('may have an exponent of 32 bits', () => {
     const key = generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 0xffff_fffb }).privateKey;
     const pem = key.export({ type: 'pkcs8', format: 'pem' });
-    expect(readServiceAccount(base64({ ...file, private_key: pem }), field).privateKey).toBe(pem);
+    expect(readServiceAccount(withKey(pem), field).privateKey).toBe(pem);
   });
 
   it.each([
@@ -85,53 +89,33 @@ describe('a service account in a request', () => {
     ['half a file', base64(file).slice(0, 400), 'must be the base64 of a JSON file'],
     ['no JSON', Buffer.from('secret').toString('base64'), 'must be the base64 of a JSON file'],
     ['a JSON list', base64([file]), 'must be the base64 of a service account key file: missing type'],
-    ['no type', base64({ ...file, type: undefined }), 'must be the base64 of a service account key file: missing type'],
-    ['a key that is too short', base64({ ...file, private_key: rsaKey(2_047) }), KEY_SIZE],
-    ['a key that is too long', base64({ ...file, private_key: forgedKey({ n: oddNumber(4_104) }) }), KEY_SIZE],
-    ['a key of 8,192 bits', base64({ ...file, private_key: forgedKey({ n: oddNumber(8_192) }) }), TOO_LARGE],
-    [
-      'a key with an expensive exponent',
-      base64({ ...file, private_key: forgedKey({ e: oddNumber(20_000) }) }),
-      TOO_LARGE,
-    ],
-    [
-      'a key whose exponent has 33 bits',
-      base64({ ...file, private_key: forgedKey({ e: Buffer.from('0100000001', 'hex') }) }),
-      TOO_LARGE,
-    ],
+    ['no type', fileWith({ type: undefined }), 'must be the base64 of a service account key file: missing type'],
+    ['a key that is too short', withKey(rsaKey(2_047)), KEY_SIZE],
+    ['a key that is too long', withKey(forgedKey({ n: oddNumber(4_104) })), KEY_SIZE],
+    ['a key of 8,192 bits', withKey(forgedKey({ n: oddNumber(8_192) })), TOO_LARGE],
+    ['a key with an expensive exponent', withKey(forgedKey({ e: oddNumber(20_000) })), TOO_LARGE],
+    ['a key whose exponent has 33 bits', withKey(forgedKey({ e: Buffer.from('0100000001', 'hex') })), TOO_LARGE],
     [
       'a key whose primes do not make its modulus',
-      base64({ ...file, private_key: forgedKey({ p: oddNumber(8_000) }) }),
+      withKey(forgedKey({ p: oddNumber(8_000) })),
       'invalid private_key: its parts do not belong together',
     ],
-    ['too long a text for a key', base64({ ...file, private_key: 'A'.repeat(8_193) }), 'invalid private_key: too long'],
+    ['too long a text for a key', withKey('A'.repeat(8_193)), 'invalid private_key: too long'],
     ['too much', 'A'.repeat(65_537), 'too large for a service account key file'],
-    ['an unknown type', base64({ ...file, type: 'secret' }), 'unknown credential type: use service_account'],
-    [
-      'another token URI',
-      base64({ ...file, token_uri: 'https://secret.example/token' }),
-      'foreign token_uri: use the key file as Google issued it',
-    ],
-    [
-      'a token URI that is no text',
-      base64({ ...file, token_uri: 1 }),
-      'foreign token_uri: use the key file as Google issued it',
-    ],
+    ['an unknown type', fileWith({ type: 'secret' }), 'unknown credential type: use service_account'],
+    ['another token URI', fileWith({ token_uri: 'https://secret.example/token' }), FOREIGN],
+    ['a token URI that is no text', fileWith({ token_uri: 1 }), FOREIGN],
     [
       'another universe',
-      base64({ ...file, universe_domain: 'secret.example' }),
+      fileWith({ universe_domain: 'secret.example' }),
       'unsupported universe_domain: only googleapis.com is supported',
     ],
-    ['no address', base64({ ...file, client_email: undefined }), 'missing client_email'],
-    ['a wrong address', base64({ ...file, client_email: 'secret' }), 'invalid client_email: must be an e-mail address'],
-    ['no key', base64({ ...file, private_key: undefined }), 'missing private_key'],
-    [
-      'a broken key',
-      base64({ ...file, private_key: pkcs8.replace(/M/g, 'N') }),
-      'invalid private_key: must be a PEM private key',
-    ],
-    ['a public key', base64({ ...file, private_key: publicKey }), 'invalid private_key: must be a PEM private key'],
-    ['a key that is not RSA', base64({ ...file, private_key: curve }), 'invalid private_key: must be an RSA key'],
+    ['no address', fileWith({ client_email: undefined }), 'missing client_email'],
+    ['a wrong address', fileWith({ client_email: 'secret' }), 'invalid client_email: must be an e-mail address'],
+    ['no key', withKey(undefined), 'missing private_key'],
+    ['a broken key', withKey(pkcs8.replace(/M/g, 'N')), 'invalid private_key: must be a PEM private key'],
+    ['a public key', withKey(publicKey), 'invalid private_key: must be a PEM private key'],
+    ['a key that is not RSA', withKey(curve), 'invalid private_key: must be an RSA key'],
   ])('is rejected as %s', (_, text, description) => {
     expect(refusal(text)).toEqual({ code: 'INVALID_ARGUMENT', message: `${field}: ${description}` });
   });
@@ -144,7 +128,7 @@ describe('a service account in a request', () => {
     'impersonated_service_account',
   ])('is rejected, by name, as a credential of type %s', (type) => {
     const description = `unsupported credential type ${type}: use service_account`;
-    expect(refusal(base64({ ...file, type }))).toEqual({
+    expect(refusal(fileWith({ type }))).toEqual({
       code: 'INVALID_ARGUMENT',
       message: `${field}: ${description}`,
     });
