@@ -12,7 +12,7 @@ const DOCUMENTS_PER_COMMIT = 500;
 const COMMITS_IN_FLIGHT = 8;
 
 async function scan(collection: string): Promise<readonly DocumentMessage[]> {
-  const query = { select: [], from: collection, where: [], orderBy: [] };
+  const query = { from: collection, where: [], orderBy: [] };
   const documents: DocumentMessage[] = [];
   const stream = await runQuery(source, { parent: source.parent, query });
   for await (const batch of readBatches(stream, DOCUMENTS_PER_COMMIT)) documents.push(...batch);

@@ -63,7 +63,8 @@ export interface Cursor {
 }
 
 export interface Query {
-  readonly select: readonly string[];
+  /** By default, all fields. */
+  readonly select?: readonly string[];
   readonly from: string;
   /** Conditions that all documents must meet. */
   readonly where: readonly Filter[];

@@ -41,7 +41,7 @@ describe('a connection to Firestore', () => {
     const server = await startServer();
     const connection = connectFirestore({ projectId: 'p', databaseId: '(default)' }, server.address);
     const { client, parent } = connection;
-    const call = await runQuery(connection, { parent, query: { select: [], from: 'users', where: [], orderBy: [] } });
+    const call = await runQuery(connection, { parent, query: { from: 'users', where: [], orderBy: [] } });
     call.on('error', () => {});
     expect(await server.headers).toMatchObject({
       ':path': '/google.firestore.v1.Firestore/RunQuery',

@@ -114,11 +114,11 @@ describe('a request', () => {
     });
   });
 
-  it('of a query without conditions and position contains neither', () => {
-    const query = { select: ['__name__'], from: 'users', where: [], orderBy: [] };
+  it('of a query for all documents contains only the collection', () => {
+    const query = { from: 'users', where: [], orderBy: [] };
     expect(decode('RunQueryRequest', encodeQueryRequest({ parent, query }))).toEqual({
       parent,
-      structuredQuery: { select: { fields: [{ fieldPath: '__name__' }] }, from: [{ collectionId: 'users' }] },
+      structuredQuery: { from: [{ collectionId: 'users' }] },
     });
   });
 });
