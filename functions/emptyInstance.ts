@@ -39,7 +39,7 @@ function emptyDatabase(loginNamesByDomain: boolean): Database<Moment> {
   const body = newInstanceBody({ name: 'empty', loginNamesByDomain });
   const isInstance = (key: DocumentKey) => documentPath(key) === documentPath(instanceKey);
   const refuse = async () => {
-    throw new Error('a trial writes nothing');
+    throw new Error('a dry run writes nothing');
   };
   return {
     read: async (keys) => ({

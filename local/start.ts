@@ -68,7 +68,7 @@ function welcome(addresses: Addresses, storageUrl: string, docsUrl: string): str
     `docs    ${docsUrl}  calls the operations as the owner of source`,
     '',
     ...commands,
-    'Ctrl-C stops all of it.',
+    'Ctrl-C stops everything.',
     '',
   ].join('\n');
 }

@@ -172,7 +172,7 @@ export async function directoryProblem(directory: string): Promise<string | unde
   } catch (error) {
     const code = systemCode(error);
     // The system's own directories, such as /proc, accept no new files.
-    if (code === 'ENOENT' && existsSync(directory)) return 'takes no new files';
+    if (code === 'ENOENT' && existsSync(directory)) return 'accepts no new files';
     const problem = directoryProblems.get(code);
     if (problem === undefined) throw error;
     return problem;

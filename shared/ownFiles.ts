@@ -8,7 +8,7 @@ import { decodeText } from './json/utf8Text.ts';
 
 /** The ways in which other users can access a file, and the remedies. */
 const exposures = {
-  link: (path: string) => `${path} is a symbolic link, or behind one: specify its real path`,
+  link: (path: string) => `${path} is a symbolic link, or its path contains a symbolic link: specify the real path`,
   foreign: (path: string) => `${path} belongs to another user: run the command as that user, or change it with chown`,
   written: (path: string) => `others can change ${path}: run chmod go-w ${path}`,
   read: (path: string) => `others can read ${path}: run chmod 600 ${path}`,

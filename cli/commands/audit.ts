@@ -23,7 +23,7 @@ export const auditCommand = defineInstanceCommand({
     since: optional('MOMENT', 'start of the list: an age such as 7d, or a date; by default 24h'),
     user: optional('USER', 'only calls that this user made, or that concern this user: an id or a user name'),
     operation: optional('OPERATION', 'only calls of this operation: export, import, otp-email or command'),
-    after: optional('CURSOR', 'list the events after a cursor, which --json prints; 0 lists all'),
+    after: optional('CURSOR', 'list the events after this cursor (--json prints cursors); 0 lists all events'),
     follow: flag('keep running and print new events, until SIGINT or SIGTERM'),
   },
   examples: [

@@ -17,7 +17,7 @@ export const backupCommand = defineInstanceCommand({
     await backUp(location, file, stderr);
     return {
       json: { file },
-      text: `backup in ${file}: it contains password hashes and is readable only by its owner; restoring it requires the master key, which it does not contain`,
+      text: `the backup ${file} contains password hashes, and only its owner can read it; a restoration needs the master key, which the backup does not contain`,
     };
   },
 });
@@ -29,7 +29,7 @@ export const restoreCommand = defineInstanceCommand({
   isAudited: true,
   arguments: [required('FILE', 'the backup')],
   options: {
-    key: optional('FILE', 'copy of master.key; by default that of the directory, or IDENTITY_MASTER_KEY'),
+    key: optional('FILE', 'copy of master.key; by default IDENTITY_MASTER_KEY, or master.key in the directory'),
   },
   examples: ['restore north.backup --data ./restored --key north.key'],
   prepare: async ({ arguments: [file], options: { key }, stderr }, location) => {

@@ -99,7 +99,7 @@ export function createProgram(
 ): CommanderCommand {
   const program = new Commander('identity')
     .version(version, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print this help, or that of a command')
+    .helpOption('-h, --help', 'print this help, or the help of a command')
     .helpCommand(false)
     .configureHelp(helpFormat(all))
     // Lets a command and its subcommands have options with the same name.

@@ -129,7 +129,7 @@ function requireSelectable({ name, takes }: Place, options: PlaceExportOptions, 
 }
 
 function unfinishedText({ name }: FilePlace): string {
-  return name === '-' ? 'the output is incomplete' : `nothing is left in ${name}`;
+  return name === '-' ? 'the output is incomplete' : `${name} was not created`;
 }
 
 function exportOutput(

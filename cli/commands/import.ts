@@ -176,7 +176,7 @@ async function importInto(
   const { losses = [], notices = [] } = opened;
   const { humanUsers: people = 0 } = response.summary.created;
   const isWithout = !isFile && !selection.withPasswords && people > 0;
-  const lost = `not imported: the passwords of ${counted(people, 'person')}, if any (--with passwords)`;
+  const lost = `not imported: the passwords of ${counted(people, 'person')}, if they have any (--with passwords)`;
   const { request } = counter;
   const requested = [...requestLines(request), ...(isWithout ? [lost] : [])];
   const { outcomeLine } = await import('../exports/outcomeTexts.ts');
@@ -222,12 +222,12 @@ async function tryToStore(
 
 function failedLines({ file, error }: StoredFailures): readonly string[] {
   if (error !== undefined) return [];
-  if (file === undefined) return ['no record failed: the file of the failed records is not written'];
+  if (file === undefined) return ['no record failed: the file for failed records is not written'];
   const { place, records, missing, partial } = file;
   const others =
     missing === 0
       ? ''
-      : `; it lacks ${counted(missing, 'failed record')}, which the response does not list or which are too large`;
+      : `; the file lacks ${counted(missing, 'failed record')}, which the response does not list or which are too large`;
   const completed =
     partial === 0
       ? ''
@@ -280,7 +280,7 @@ function importOutput(
   const isWritten = total(created) + total(overwritten) + total(deleted) > 0;
   const why = counts.length === 0 ? 'the source has no organisations' : `all its records exist in ${target}`;
   const unwritten = isListed || total(skipped) > 0 ? `nothing is imported into ${target}` : `nothing to import: ${why}`;
-  const done = dryRun ? `tried an import into ${target}, nothing is written` : `imported into ${target}`;
+  const done = dryRun ? `dry run of an import into ${target}: nothing is written` : `imported into ${target}`;
   const failures = isListed ? `, with ${counted(errors.length + (summary.errorsOmitted ?? 0), 'error')}` : '';
   const heading = `${isWritten || dryRun ? done : unwritten}${failures}`;
   const text: Line[] = [

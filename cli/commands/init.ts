@@ -13,7 +13,7 @@ export const initCommand = defineInstanceCommand({
   isAudited: true,
   arguments: [],
   options: {
-    name: optional('NAME', 'name of the instance; by default that of its location'),
+    name: optional('NAME', 'name of the instance; by default the name of its directory or database'),
     'user-login-must-be-domain': flag(
       'let several organisations without a domain policy have the same user names, by adding the domain to login names (ZITADEL has the same setting); cannot be changed later',
     ),

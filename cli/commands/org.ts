@@ -32,7 +32,7 @@ export const orgDeleteCommand = defineInstanceCommand({
   name: 'org delete',
   summary: 'delete organisations with all their records',
   details:
-    "This undoes a migration. It also deletes the tokens of the organisations' users, and their roles and grants in other organisations. The instance may run. If the command was interrupted, repeat it.",
+    "This undoes a migration. It also deletes the tokens of the organisations' users, and their roles and grants in other organisations. The instance can keep running. If the command was interrupted, repeat it.",
   isAudited: true,
   arguments: [oneOrMore('ORG_ID', `the organisations, at most ${MAX_DELETED_ORGANISATIONS}`)],
   options: { yes: flag('skip the confirmation') },
@@ -50,7 +50,10 @@ export const orgDeleteCommand = defineInstanceCommand({
     const { describeRemoval, findMissing, removeOrganisations } = await import('../accounts/organisationRemoval.ts');
     const organisations = await describeRemoval(store, orgIds);
     const lines = organisations.map(organisationText);
-    const what = section('Deletes these organisations with all their records, and dependent records of others', lines);
+    const what = section(
+      'Deletes these organisations with all their records, and dependent records of other organisations',
+      lines,
+    );
     if (!(await askConfirmation('Delete?', call, what))) {
       const text = [...what, 'nothing is deleted: add --yes'];
       return { json: { organisations, deleted: false }, text, exitStatus: () => 'unconfirmed' };

@@ -7,7 +7,7 @@ export const rekeyCommand = defineInstanceCommand({
   name: 'rekey',
   summary: 'encrypt all secrets with a new master key',
   details:
-    'The new key is in master.key, or is the first key in IDENTITY_MASTER_KEY. Earlier backups need the earlier key, which stays in master.key.ID. The instance may run. If the command was interrupted, repeat it.',
+    'The new key is in master.key, or is the first key in IDENTITY_MASTER_KEY. Earlier backups need the earlier key, which stays in master.key.ID. The instance can keep running. If the command was interrupted, repeat it.',
   isAudited: true,
   arguments: [],
   options: {},

@@ -9,7 +9,10 @@ import { section } from '../terminal/terminal.ts';
 import { runAlone } from './runAlone.ts';
 
 const user = required('USER_ID', 'the person or service user');
-const org = optional('ORG_ID', 'only grants that this organisation has given; by default those of any organisation');
+const org = optional(
+  'ORG_ID',
+  'only grants that this organisation has given; by default the grants of all organisations',
+);
 
 export const userGrantListCommand = defineInstanceCommand({
   name: 'user-grant list',
@@ -45,7 +48,7 @@ export const userGrantRemoveCommand = defineInstanceCommand({
       const text = [...what, 'nothing is removed: add --yes'];
       return { json: { grants, removed: 0 }, text, exitStatus: () => 'unconfirmed' };
     }
-    const interruption = 'interrupted: the grants may be removed; repeat the command';
+    const interruption = 'interrupted: some or all grants may already be removed; repeat the command';
     const removed = await runAlone(
       { name: 'user-grant remove', phase: 'removing', interruption },
       call,

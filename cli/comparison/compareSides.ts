@@ -107,7 +107,7 @@ export function trackComparison(
     records += compared;
   };
   const meter = meterOfRecords(() => ({ records, total: expected }));
-  return trackPhase(context.output, 'comparing both', meter, () =>
+  return trackPhase(context.output, 'comparing both places', meter, () =>
     database.compare(context.signal, maxListed, explain, onCompared),
   );
 }

@@ -6,7 +6,7 @@ import { counted, MAX_LINES, named, numberText } from '../terminal/numberTexts.t
 
 /** Returns a line with the kinds of secrets that the comparison excludes, unless it excludes none. */
 export function notComparedLines(kinds: readonly string[]): string[] {
-  return kinds.length === 0 ? [] : [`not compared: ${kinds.join(', ')} (--with)`];
+  return kinds.length === 0 ? [] : [`not compared: ${kinds.join(', ')} (--with selects them)`];
 }
 
 /** Returns the first lines of differing records, and a line with the total number if there are more. */

@@ -139,7 +139,7 @@ export function sourceError(place: string, error: unknown): unknown {
 
 /** Creates the error for an invalid or damaged export file. */
 export function notIntact(place: string, reason: string): IdentityError {
-  const advice = 'export it again, or correct it';
+  const advice = 'export the organisations again, or correct the file';
   return sourceInvalid({ place, problem: `is not an intact export file (${reason})`, advice });
 }
 

@@ -26,7 +26,7 @@ export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest):
     ...(kinds === undefined ? [] : [statement]),
     ...ignored.map(({ field, nearest }) => {
       const remedy = nearest === undefined ? '' : `: the nearest known field is ${nearest}`;
-      return `ignored by the exporting instance: ${field}${remedy}`;
+      return `the exporting instance ignored the unknown field ${field}${remedy}`;
     }),
   ];
 }

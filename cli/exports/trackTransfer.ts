@@ -91,7 +91,7 @@ export async function trackImport(
 
 /** Warns that the timeout will interrupt an import. */
 function excessText({ secondsNeeded, secondsLeft }: Parameters<ImportMeter['onExcess']>[0]): string {
-  return `the import probably needs ${span(secondsNeeded)} more, but its timeout ends it in ${span(secondsLeft)}: then repeat the command, which continues the import`;
+  return `the import probably needs ${span(secondsNeeded)} more, but the timeout ends the import in ${span(secondsLeft)}: repeat the command after that to continue the import`;
 }
 
 /** Measures the time that an import waits for other operations. */

@@ -40,7 +40,7 @@ export async function chooseSecrets(
 ): Promise<MigrationSettings> {
   if (call.options.with !== undefined) return settings;
   if (place.takes === 'files') return { ...settings, ...secretSelection(secretNames) };
-  const question = 'Which secrets move? Without passwords, people have to set a new password.';
+  const question = 'Which secrets should move? Without passwords, people must set a new password.';
   const answer = await askChoice(question, Object.keys(answers), call);
   return { ...settings, ...secretSelection(answers[answer]) };
 }

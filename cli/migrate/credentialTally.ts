@@ -134,7 +134,7 @@ export class CredentialTally {
 
   /** Returns the reason why a person does not count; undefined for a person who counts. */
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
-    if (target === undefined) return 'not in their organisation of the target';
+    if (target === undefined) return 'missing from their organisation in the target';
     const { zitadel, hashes } = this.target;
     if (target === source && source.isHashRefused === true && hashes !== undefined) return refusedHash[hashes];
     const states = [source, target].map(({ state }) => state?.value ?? '');

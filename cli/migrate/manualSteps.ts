@@ -78,10 +78,15 @@ export function listTakeBack(
       : 'it is unknown whether this run created it';
   return [
     ...chunks.map((orgIds) => {
-      const what = `delete ${counted(orgIds.length, 'organisation')} that this run created in ${place}, with all records`;
-      if (kind !== 'zitadel') return { what, command: instanceDeletion(orgIds, place) };
+      const organisations = `${counted(orgIds.length, 'organisation')} that this run created`;
+      if (kind !== 'zitadel')
+        return {
+          what: `delete ${organisations} in ${place}, with all records`,
+          command: instanceDeletion(orgIds, place),
+        };
       // The console of ZITADEL can delete organisations, so this step has no command.
-      return { what: `${what}, in its console: ${orgIds.map((orgId) => named(orgId, names.get(orgId))).join(', ')}` };
+      const listed = orgIds.map((orgId) => named(orgId, names.get(orgId))).join(', ');
+      return { what: `in the console of ${place}, delete ${organisations}, with all records: ${listed}` };
     }),
     ...[...before.difference(own)].map((orgId) => ({
       what: `${named(orgId, names.get(orgId))} existed when this run began`,
@@ -106,7 +111,7 @@ export function restoreDeleted(
 /** Returns the step that deletes the object that was the source, because the object contains the selected secrets. */
 function sourceObject(from: string): ManualStep[] {
   if (parsePlace(from).kind !== 'object') return [];
-  const what = `delete the object ${from}, if it was made for the migration`;
+  const what = `delete the object ${from}, if you created the object for the migration`;
   return [{ what, command: `gcloud storage rm ${shellWord(from)}` }];
 }
 
@@ -184,7 +189,7 @@ async function tokenUserSteps(account: TokenUser): Promise<ManualStep[]> {
   if (kind !== 'instance') return [];
   const token = file !== undefined && existsSync(file) ? (await readFile(file, 'utf8')).trim() : '';
   if (!isWellFormed(token)) return [];
-  const what = `if the token for ${place} was created for the migration, revoke it on the machine with that instance's database`;
+  const what = `if you created the token for ${place} for the migration, revoke the token on the machine with the database of ${place}`;
   return [{ what, command: callText(`pat revoke ${tokenId(token)} --data DIR`) }];
 }
 
@@ -201,7 +206,7 @@ function userDeletion(account: TokenUser): ManualStep | undefined {
   if (kind === 'zitadel') return zitadelUserDeletion(account);
   if (userId === undefined || !isMigrationUser(userId) || kind !== 'instance') return undefined;
   return {
-    what: `delete the service user that \`identity migrate prepare\` created on ${place}; run the command on the machine with that instance's database`,
+    what: `delete the service user that \`identity migrate prepare\` created on ${place}; run the command on the machine with the database of ${place}`,
     command: callText(`service-user delete ${userId} --data DIR`),
   };
 }
@@ -211,9 +216,9 @@ function userDeletion(account: TokenUser): ManualStep | undefined {
  * themselves.
  */
 function zitadelUserDeletion({ place, userId, file, roles }: TokenUser): ManualStep {
-  const otherwise = 'if it was created for the migration; otherwise only its token, in the console';
+  const otherwise = 'if you created the user for the migration; otherwise delete only the token, in the console';
   if (userId === undefined || file === undefined || !existsSync(file) || !roles.includes('IAM_OWNER'))
-    return { what: `delete the user ${userId ?? 'of the token'} of ${place} in the console, ${otherwise}` };
+    return { what: `in the console of ${place}, delete the user ${userId ?? 'of the token'} ${otherwise}` };
   const url = shellWord(`${place}/v2/users/${encodeURIComponent(userId)}`);
   return { what: `delete the user ${userId} of ${place} ${otherwise}`, command: zitadelDeletion(file, url) };
 }

@@ -218,10 +218,10 @@ function existingOrganisations(call: MigrationCall, { settings }: MigrationRun, 
   const { from, to } = settings;
   const next = callCommand(call, settings, { 'on-conflict': false, expect: false });
   // An import of a file always includes all its organisations.
-  const others = isFilePlace(from) ? 'export the others' : 'exclude them with --exclude-org';
+  const others = isFilePlace(from) ? 'export the other organisations' : 'exclude them with --exclude-org';
   return migrationStopped({
     problem: `${to} has ${existing}`,
-    progress: 'nothing is changed there',
+    progress: `nothing is changed in ${to}`,
     next: `${others}, or continue an interrupted migration with ${next}`,
   });
 }

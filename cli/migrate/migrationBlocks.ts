@@ -179,7 +179,7 @@ function credentialBars({ credentials }: Pick<MigrationResult, 'credentials'>): 
     parts: [{ name: count === 1 ? 'person' : 'people', count, tone }],
   });
   const bars = [
-    bar('need nothing', kept, 'good'),
+    bar('need no new credential', kept, 'good'),
     ...others.map(({ reason, count }) => bar(reason, count, 'bad')),
     bar('without a password in the export', people - withPassword, 'soft'),
   ];
@@ -243,7 +243,7 @@ export function resultBlocks(result: MigrationResult): Block[] {
     { ...leftOutBlock(leftOut), short: [] },
     { title: 'By hand', lines: stepLines(byHand), data: { byHand } },
     {
-      title: 'To take it back',
+      title: 'To undo the migration',
       lines: stepLines(takeBack),
       short: firstLines(takeBack, 'step').flatMap((step) => (typeof step === 'string' ? [step] : stepLines([step]))),
       data: { takeBack },
@@ -262,7 +262,7 @@ function standstillLines({ source, sourceReadAt, targetEqualAt, proof }: Migrati
   if (source.kind === 'file' || source.kind === 'object')
     return [`file exported at ${sourceReadAt}, target equal at ${targetEqualAt}: the file lacks later changes`];
   const seconds = (Date.parse(targetEqualAt) - Date.parse(sourceReadAt)) / 1_000;
-  return [`source read at ${sourceReadAt}, target equal at ${targetEqualAt}: ${span(seconds)}`];
+  return [`source read at ${sourceReadAt}, target equal at ${targetEqualAt}, ${span(seconds)} later`];
 }
 
 /** Returns the lines of manual steps, each with its command. */

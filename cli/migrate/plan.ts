@@ -229,7 +229,7 @@ function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefin
   const count = tally?.refused ?? 0;
   if (count === 0) return [];
   const release = facts?.version === undefined ? 'its release and its settings are' : 'its settings are';
-  const message = `${place.name} refuses ${counted(count, 'person')}, with all their records, if its release is of ${refusingHashes.since} or later and its settings are the defaults (${release} not known): allow the hashes there by SystemDefaults.PasswordHasher (Verifiers and Limits), or migrate these people without their hashes by --accept refused-hashes`;
+  const message = `${place.name} refuses ${counted(count, 'person')}, with all their records, if its release is of ${refusingHashes.since} or later and its settings are the defaults (${release} not known): allow the hashes there with SystemDefaults.PasswordHasher (Verifiers and Limits), or migrate these people without their hashes with --accept refused-hashes`;
   return [{ status: 'warning', message }];
 }
 

@@ -161,7 +161,9 @@ export function secretFiles(
     }
     const unused = secretOptionNames(name).find((option) => options[option] !== undefined && !used.has(option));
     if (unused !== undefined)
-      throw usageError(`--${unused} is unused: it applies only to ${needs}, and each of them has its own file`);
+      throw usageError(
+        `--${unused} is unused: the option applies only to ${needs}, and each such place of this call has its own option`,
+      );
   }
   return found;
 }
@@ -228,7 +230,7 @@ async function readSecretFile(file: string, option: string, stderr: Writable): P
   } catch (error) {
     const code = systemCode(error);
     if ((code === 'ENOENT' || code === 'ENAMETOOLONG') && MAYBE_SECRET.test(file))
-      throw usageError(`${option} names no file: specify the file with the secret, not the secret itself`);
+      throw usageError(`${option} is not the path of a file: specify the file with the secret, not the secret itself`);
     if (code === 'ENOENT') throw sourceMissing({ place: file });
     throw error;
   }

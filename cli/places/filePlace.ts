@@ -40,7 +40,7 @@ async function openStoredFile(path: string): Promise<ExportFile> {
     throw systemCode(error) === 'ENOENT' ? sourceMissing({ place: path }) : error;
   });
   if (entry.isDirectory()) {
-    const advice = 'name a file, or sqlite:DIR for the database of a self-hosted instance';
+    const advice = 'specify a file, or sqlite:DIR for the database of a self-hosted instance';
     throw sourceInvalid({ place: path, problem: 'is a directory, not an export file', advice });
   }
   const isPlain = entry.isFile() && (await isPlainJson(await readStartOf(path)));

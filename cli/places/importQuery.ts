@@ -46,6 +46,6 @@ export function requireSendable(options: PlaceImportOptions): void {
   if (length <= MAX_QUERY_CHARACTERS) return;
   const limit = `take ${numberText(length)} characters in a request, whose limit is ${numberText(MAX_QUERY_CHARACTERS)}`;
   throw usageError(
-    `--org and --exclude-org ${limit}: specify fewer organisations per call, or export a file that contains only those`,
+    `--org and --exclude-org ${limit}: specify fewer organisations per call, or export a file that contains only these organisations`,
   );
 }

@@ -57,7 +57,7 @@ export async function callOperation(
   }
 }
 
-const READ_ONCE = 'this command does not wait for that, because it can read its source only once';
+const READ_ONCE = 'this command cannot repeat the call, because it can read its source only once';
 
 /**
  * Calls an operation once.

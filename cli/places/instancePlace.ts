@@ -118,7 +118,8 @@ async function* exportedObject(
 ): AsyncGenerator<Uint8Array, readonly RecordWarning[]> {
   const described = parseIfJson(await readText(response, MAX_DESCRIPTION_BYTES));
   const { data } = z.looseObject({ object: writtenObject }).safeParse(described);
-  if (data === undefined) throw damaged(server, response, 'its object is not described');
+  if (data === undefined)
+    throw damaged(server, response, 'the response does not describe the object that contains the export');
   const { object } = data;
   held.hold(basename(object.path));
   try {
@@ -161,7 +162,7 @@ function exportTooLarge({ name }: Server, { responseBytes }: CallLimits, cause: 
       content: 'the export',
       place: name,
       limit: responseBytes === undefined ? undefined : `${counted(responseBytes, 'byte')} in a response`,
-      advice: `set MAX_RESPONSE_BYTES of a self-hosted instance to more, export fewer organisations with --org, export its database (firestore:PROJECT/DATABASE or sqlite:DIR), or request the export with gcs_output`,
+      advice: `raise MAX_RESPONSE_BYTES of a self-hosted instance, export fewer organisations with --org, export its database (firestore:PROJECT/DATABASE or sqlite:DIR), or request the export with gcs_output`,
     },
     { cause },
   );
@@ -222,7 +223,7 @@ function fileTooLarge({ name }: Server, requestBytes: number): IdentityError {
     content: 'the file',
     place: name,
     limit: `${counted(requestBytes, 'byte')} in a request`,
-    advice: `set MAX_REQUEST_BYTES of a self-hosted instance to more, import into its database (--to firestore:PROJECT/DATABASE or sqlite:DIR), or request the import of an object in Cloud Storage with data_orgs_gcs`,
+    advice: `raise MAX_REQUEST_BYTES of a self-hosted instance, import into its database (--to firestore:PROJECT/DATABASE or sqlite:DIR), or request the import of an object in Cloud Storage with data_orgs_gcs`,
   });
 }
 

@@ -25,7 +25,7 @@ export const exportChoices = {
   ...transferOptions.orgIds.command,
   ...transferOptions.excludedOrgIds.command,
   with: optional('SECRETS', `${SECRET_CHOICES}; by default all secrets of a file, none otherwise`, SELECTION),
-  timeout: optional('DURATION', 'such as 30m; by default the limit of the place', RUN_AND_OUTPUT),
+  timeout: optional('DURATION', 'time limit such as 30m; by default that of the place', RUN_AND_OUTPUT),
   accept: optional(
     'LOSS',
     'unknown-states: treat records as active if ZITADEL 2 or 3 does not export their state',
@@ -54,7 +54,7 @@ export const importChoices = {
   ...transferOptions.onConflict.command,
   accept: optional(
     'LOSSES',
-    'unknown-states: import as active; refused-hashes: import people without the hash',
+    'unknown-states: import records without a known state as active; refused-hashes: import people without hashes that ZITADEL refuses',
     SELECTION,
   ),
 };
@@ -80,7 +80,7 @@ const credentialsFile = {
   place: 'object',
   needs: 'a gs:// place',
   isShared: true,
-  meaning: "key file for gs://; by default Google's ADC",
+  meaning: "key file for gs://; by default Google's Application Default Credentials",
   meaningFor: 'key file for gs:// as',
 } as const;
 
@@ -147,7 +147,7 @@ export function exportOptionsOf({ options }: { readonly options: ExportValues })
   const { org: orgIds, 'exclude-org': excludedOrgIds, with: secrets, timeout, accept: accepted, ...others } = options;
   others satisfies AllRead;
   if (orgIds.length > 0 && orgIds.every((orgId) => excludedOrgIds.includes(orgId)))
-    throw usageError('--exclude-org names every organisation of --org: correct one of them');
+    throw usageError('--exclude-org excludes every organisation that --org selects: correct one of these options');
   return {
     orgIds,
     excludedOrgIds,
@@ -196,7 +196,7 @@ export function mirrorOptionsOf({
     return {};
   }
   if (yes && !dryRun && maxDeleted === undefined && expect === undefined)
-    throw usageError('--yes with --mirror needs --max-deleted: --dry-run shows the number');
+    throw usageError('--yes with --mirror needs --max-deleted: a call with --dry-run shows the number of deletions');
   return { mirror, replaceChanged, ...defined({ maxDeleted }) };
 }
 

@@ -109,7 +109,7 @@ function sharedText([first, ...others]: readonly Notice[]): string {
   const row = rows.get(first.reason ?? '');
   return row !== undefined && hasParams(row, params)
     ? noticeMessage({ ...first, params })
-    : `${noticeMessage(first)}, and the like`;
+    : `${noticeMessage(first)} (the details of the other records differ)`;
 }
 
 /** Returns the field of a notice without positions in lists. */

@@ -108,10 +108,10 @@ async function readZitadelFacts(
     caller: { userId, orgId, roles },
     denied: operations.filter((operation) => !permits(operation)),
     limits: [
-      'an export is one call per organisation, each of at most 60 s, or --timeout: about 80,000 people with password hashes in 60 s, or 300,000 without',
+      'the export of an organisation is a single call of at most 60 s (or --timeout); in 60 s, ZITADEL exports about 80,000 people with password hashes, or 300,000 without',
       `an import is sent in requests of at most ${counted(records, 'record')} and ${counted(bytes, 'byte')}`,
       ...(overlap(stateless, releases)
-        ? [`${stateless.text}, and its exports contain none; searches return the states`]
+        ? [`${stateless.text}, and its exports contain no states; the command reads the states with searches`]
         : []),
     ],
     exportLosses: exportLosses(releases),

@@ -41,7 +41,7 @@ const exportRequestFields = {
     .optional()
     .describe('The object to create from the export file. Existing objects are never overwritten.'),
   // If the service ignored this field like unknown fields, it would return a file from which ZITADEL loses records.
-  forZitadel: z.never({ error: 'unknown: `identity export --for-zitadel` writes this form' }).optional(),
+  forZitadel: z.never({ error: 'unknown field: `identity export --for-zitadel` writes files for ZITADEL' }).optional(),
   localOutput: unsupportedField,
   s3Output: unsupportedField,
 };
@@ -105,13 +105,14 @@ const exportOperation = (): OperationDescription => ({
   },
   redirect: {
     description:
-      'The export is larger than a response may be: a GET of `location` returns the whole file. Its object expires after a day; `DELETE` removes it before.',
+      'The export is too large for a response: a GET of `location` returns the whole file. The object that contains the file expires after a day; `DELETE` deletes it earlier.',
     contract: exportedObject,
-    location: 'A signed address of the file, at which a download can start within ten minutes. It needs no token.',
+    location:
+      'A signed address of the file. A download needs no token, and must start within ten minutes of this response.',
   },
   errors: {
     ...commonAdminErrors,
-    400: 'The request is invalid: `details` lists every invalid field. Or the export is larger than a response may be, and the instance has no bucket for transfers: set `gcs_output`.',
+    400: 'The request is invalid: `details` lists every invalid field. Or the export is too large for a response, and the instance has no bucket for transfers: set `gcs_output`.',
     409: 'The object exists.',
   },
 });

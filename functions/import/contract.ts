@@ -100,7 +100,7 @@ const counts = count.describe('Numbers of records by section, without zeros.');
 
 /** Returns the schemas of an issue's reason and parameters. Clients must expect further reasons. */
 function issueFields(rows: Readonly<Record<string, IssueRow>>, kind: string) {
-  const description = `The reason of the ${kind}, which never changes, unlike the message. Further reasons may follow.`;
+  const description = `The reason of the ${kind}. The names of reasons never change, unlike the messages. Later versions may add reasons.`;
   return {
     reason: z.string().meta({ description, 'x-extensible-enum': Object.keys(rows) }),
     params: z.record(z.string(), z.string()).exactOptional().describe('The parameters of the reason.'),
@@ -122,7 +122,7 @@ export const importWarning = z.strictObject({
     .describe(
       'What the warning is about: the type of a record, such as `human_user`; `privilege` (the import grants a role), `state` (it changes a state), `domain` (it adds a verified domain), or `request` (it ignores a field of the request).',
     ),
-  id: z.string().exactOptional().describe('Absent in a warning of the whole file.'),
+  id: z.string().exactOptional().describe('Absent in a warning about the whole file or request.'),
   ...issueFields(warnings, 'warning'),
   message: z.string(),
 });
@@ -130,7 +130,9 @@ export const importWarning = z.strictObject({
 const deletion = z.strictObject({
   type: z
     .string()
-    .describe('The record’s type, such as `human_user`; `token` or `instance_member` for those of a deleted user.'),
+    .describe(
+      'The record’s type, such as `human_user`; or `token` or `instance_member`, for a token or an instance role of a deleted user.',
+    ),
   orgId: z
     .string()
     .describe('The organisation of the record; for a token or an instance role, the organisation of the user.'),
@@ -179,7 +181,7 @@ export const importResponse = z
       warnings: z
         .array(importWarning)
         .describe(
-          'First, a warning for each ignored field of the request, for a file without a manifest, and for a file without states of organisations and users. Then the manager roles and verified domains that the import adds to existing organisations, and the states that it changes. Then imported records that will not work unchanged.',
+          'First, a warning for each ignored field of the request, for a file without a manifest, and for a file without states of organisations and users. Then the manager roles and verified domains that the import adds to existing organisations, and the states that it changes. Then warnings about imported records that will not work unchanged.',
         ),
       proved: z
         .boolean()
@@ -209,7 +211,9 @@ export const openedUpload = z
       id: z.string().describe('The value of `data_orgs_upload`.'),
       uri: z
         .string()
-        .describe('The address of a resumable upload of Cloud Storage: send the file there. It needs no token.'),
+        .describe(
+          'The address of a resumable upload to Cloud Storage: send the file to this address. The upload needs no token.',
+        ),
       expiresAt: z.iso.datetime().describe('When the address expires.'),
     }),
   })
@@ -223,7 +227,7 @@ export const NDJSON = 'application/x-ndjson';
 
 const lockHolder = z.strictObject({
   operation: z.string().describe('The operation that holds the lock of the instance, such as `import`.'),
-  caller: z.string().describe('The id of its caller, or the account that runs the command.'),
+  caller: z.string().describe('The id of the caller of this operation, or the account that runs the command.'),
   since: z.string().describe('When it acquired the lock; ISO 8601, UTC.'),
 });
 
@@ -251,7 +255,7 @@ export const importEvent = z
         })
         .optional()
         .describe(
-          'Present if the timeout will probably interrupt the import. The first event with it precedes the first write. Send the same request again to continue.',
+          'Present if the timeout will probably interrupt the import. The first event with this field precedes the first write. Send the same request again to continue.',
         ),
     }),
     z.strictObject({ event: z.literal('result'), response: importResponse }),
@@ -302,7 +306,7 @@ const importOperation = (): OperationDescription => ({
   operationId: 'importOrganisations',
   tag: 'Organisations',
   summary: 'Import organisations',
-  description: `Imports an export file from the request, from an upload or from Cloud Storage, or opens an upload. Requires the role IAM_OWNER. The whole file is validated before anything is written. Imports are idempotent: after an interruption, the same request resumes. An error after the first write contains a \`type.googleapis.com/identity.v1.ImportProgress\` in its \`details\`: \`written\` and \`total\` count records by section, and \`resumable\` is whether the same request continues the import. Field names are accepted in snake_case and camelCase. A body of the type \`${EXPORT_FILE}\` is the file alone, and the query holds the options; with other bodies, the query is ignored.`,
+  description: `Imports an export file from the request, from an upload or from Cloud Storage, or opens an upload. Requires the role IAM_OWNER. The whole file is validated before anything is written. Imports are idempotent: after an interruption, the same request resumes. An error after the first write contains a \`type.googleapis.com/identity.v1.ImportProgress\` in its \`details\`: \`written\` and \`total\` count records by section, and \`resumable\` is whether the same request continues the import. Field names are accepted in snake_case and camelCase. A body of the type \`${EXPORT_FILE}\` is the file alone, and the query contains the options; with other bodies, the query is ignored.`,
   query: Object.fromEntries(Object.entries(importOptions).map(([name, contract]) => [snakeCase(name), contract])),
   request: {
     schema: describeRequest(importRequest, oneSource()),
@@ -326,7 +330,7 @@ const importOperation = (): OperationDescription => ({
     ...commonAdminErrors,
     400: 'Code 3: the request or the structure of the file is invalid: `details` lists up to 100 invalid fields. Code 9: `mirror` would delete more than `max_deleted`, or undo later changes. Nothing was written.',
     404: 'The object or the upload does not exist.',
-    409: 'Code 6: with `on_conflict` `fail`, an organisation of the file exists. Code 10: the records are contended, or an organisation was removed during the request: send the request again; or the object was replaced while it was read: upload the same file again first.',
+    409: 'Code 6: with `on_conflict` `fail`, an organisation of the file exists. Code 10: other calls are changing the same records, or an organisation was removed during the request: send the request again; or the object was replaced while it was read: upload the same file again first.',
     504: 'The timeout expired: send the request again to resume.',
   },
 });
@@ -358,14 +362,14 @@ const uploadDeletion = (): OperationDescription => ({
   tag: 'Organisations',
   summary: 'Delete an upload',
   description:
-    'Deletes a file that the caller has uploaded, before it expires. An import deletes nothing by itself, so that it can be repeated. Requires the role IAM_OWNER.',
+    'Deletes a file that the caller has uploaded, before the file expires. An import does not delete its upload, so that the import can be repeated. Requires the role IAM_OWNER.',
   query: { upload: transferId.describe('The id of the upload.') },
   response: { description: 'The upload is deleted.', contract: z.strictObject({}) },
   errors: {
     ...commonErrors,
     400: 'The id is missing or malformed.',
     403: 'The caller does not hold the role IAM_OWNER, or another caller opened the upload.',
-    404: 'No complete upload has this id: it is unfinished, was deleted, or has expired.',
+    404: 'No complete upload has this id: the upload is unfinished, was deleted, or has expired.',
   },
 });
 

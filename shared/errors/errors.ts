@@ -136,7 +136,7 @@ export const mirrorTooLarge = defineError('FAILED_PRECONDITION', 'MIRROR_DELETES
 });
 
 export const mirrorOutdated = defineError('FAILED_PRECONDITION', 'MIRROR_OUTDATED', {
-  text: 'the file is an export of {file}, and the last import into organisation {orgId} was of {last}: mirroring the file could undo later changes',
+  text: 'the file was exported from {file}, and the last import into organisation {orgId} came from {last}: mirroring the file could undo later changes',
   remedy: {
     http: 'export the source again if the file is older; otherwise check the organisation, then add its id to `replace_changed`: the import makes the organisation equal to the file',
     command:

@@ -84,7 +84,7 @@ async function* fileInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
 }
 
 const OPTIONS =
-  'an import request in place of a file may contain only timeout: remove this field, and specify options in the call';
+  'the file is an import request, in which no other option than timeout is permitted: remove this field, and specify the option in the call';
 
 /**
  * Yields the text of the only export file in a request, without checking the text.
@@ -97,7 +97,11 @@ async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
     if (path.length === 0) return 'enter';
     if (kind === 'scalar' || !inlineFields.has(name)) return 'keep';
     if (kind === 'array') throw new JsonError([...path], EXPECTED_FILE);
-    if (files.push(name) > 1) throw new JsonError([...path], `a second file, next to ${files[0]}: remove one of them`);
+    if (files.push(name) > 1)
+      throw new JsonError(
+        [...path],
+        `the import request contains another file in ${files[0]}: remove one of the two fields`,
+      );
     return 'skip';
   }, exportFileLimits);
   let offset = 0;

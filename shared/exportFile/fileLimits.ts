@@ -19,7 +19,7 @@ export interface FileLimits {
 /** The number of heap bytes that an import needs for each organisation. */
 const ORGANISATION_BYTES = 2_200;
 
-const SELECT = 'import some of its organisations at a time with org_ids (in the command, --org)';
+const SELECT = 'import fewer organisations of the file at a time, with org_ids (in the command, --org)';
 
 /** Counts organisations, records and clear passwords in one pass over a file, and enforces the limits. */
 export class FileBudget {
@@ -57,7 +57,7 @@ export class FileBudget {
       throw tooManyInRequest({
         limit: clearPasswords,
         what: limitedQuantities.clearPasswords,
-        advice: `hash them before the import, or ${SELECT}`,
+        advice: `hash the passwords before the import, or ${SELECT}`,
       });
   }
 }

@@ -174,7 +174,7 @@ export async function* proveExport(
 
 function requireManifest(manifest: Manifest | undefined, tally: ManifestTally): void {
   if (manifest === undefined)
-    throw invalidRequest([{ field: 'manifest', description: 'missing, although every export ends with one' }]);
+    throw invalidRequest([{ field: 'manifest', description: 'missing, although every export ends with a manifest' }]);
   checkManifest(manifest, tally);
 }
 

@@ -22,7 +22,7 @@ export const leftToDoEntry = z.object({
   params: z
     .record(z.string(), z.string())
     .exactOptional()
-    .describe('The parameters of the step, whose names and meanings never change; absent if it has none.'),
+    .describe('The parameters of the step, whose names and meanings never change; absent if the step has none.'),
   message: z.string(),
 });
 

@@ -58,7 +58,7 @@ export const manifestSchema = z.object({
   exportedBy: z
     .object({ userId: z.string(), orgId: z.string() })
     .exactOptional()
-    .describe('The caller, and its organisation; absent in an export without a token.'),
+    .describe('The caller of the export, and the caller’s organisation; absent in an export without a token.'),
   secrets: carriedSecrets
     .optional()
     // Ignore an invalid value, which another tool must have written.

@@ -120,7 +120,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    remedy: 'send it with Content-Type: application/json, or use the export in it',
+    remedy: 'send it with Content-Type: application/json, or use only the export that it contains',
     kinds: [{ what: 'an import request', pattern: /^\{\s*"(?:timeout|data_?orgs)/i }],
   },
   {

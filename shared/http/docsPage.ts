@@ -31,7 +31,7 @@ const page = `<!doctype html>
 <link rel="stylesheet" href="/docs/page.css">
 </head>
 <body>
-<noscript>This page needs JavaScript. <a href="/openapi.json">openapi.json</a> holds the same description.</noscript>
+<noscript>This page needs JavaScript. <a href="/openapi.json">openapi.json</a> contains the same description.</noscript>
 <div id="operations"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/page.js"></script>

@@ -74,9 +74,9 @@ export const commonErrors: Readonly<Record<number, string>> = {
 /** The errors of operations with a body and a `timeout`, for a service user with the role IAM_OWNER. */
 export const commonAdminErrors: Readonly<Record<number, string>> = {
   ...commonErrors,
-  403: 'The caller does not hold the role IAM_OWNER or is of an inactive organisation, or the service account may not access the object.',
-  429: 'As many imports or exports are running as a self-hosted instance allows: retry after the seconds in `retry-after`.',
+  403: 'The caller does not hold the role IAM_OWNER, or belongs to an inactive organisation, or the service account has no access to the object.',
+  429: 'A self-hosted instance already runs its maximum number of imports or exports: retry after the seconds in `retry-after`.',
   413: 'The body exceeds the size limit.',
-  501: "The request names one of ZITADEL's outputs or sources that this service does not support: local files, S3.",
+  501: 'The request contains an output or a source of ZITADEL that this service does not support: local files, S3.',
   504: 'The timeout expired.',
 };

@@ -50,16 +50,16 @@ export const organisationSection: Section = {
       },
       {
         does: 'also',
-        text: 'ZITADEL lists organisations with a second entry (ORG-lapo2n) and verified domains (V2-e1wse, V3-DKcYh) in `errors`, and imports them',
+        text: 'ZITADEL imports organisations that have a second entry in the file (ORG-lapo2n) and verified domains (V2-e1wse, V3-DKcYh), but lists them in `errors`',
         steps: [{ reason: 'errors_without_effect', scope: 'file', byHand: true, remedy: 'ignore these errors' }],
       },
     ],
     unexported: [
       'their metadata',
       'notification policies and password age policies',
-      'identity providers other than OIDC and JWT of the older kind: links of people to them are exported, and work once the target has the provider',
+      'identity providers other than OIDC and JWT of the older kind; the export contains the links of people to these providers, and the links work once the target has the provider',
       'SAML applications',
-      'the texts of changed passwords, and the translations of the hosted login',
+      'the message texts about changed passwords, and the translations of the hosted login',
     ],
   },
   error: {

@@ -171,7 +171,7 @@ export function isVerifiedByDefault(format: string): boolean {
 /** Describes which settings ZITADEL needs to verify the hashes of a format. */
 export function describeVerifiers(format: string): string {
   const verifier = formats.find(({ name }) => name === format)?.verifier;
-  if (verifier === undefined) return 'no ZITADEL verifies this format';
+  if (verifier === undefined) return 'no release of ZITADEL verifies this format';
   if (verifier === BY_DEFAULT) return 'verified by default';
   return `verified only if ${SETTING} has ${verifier}`;
 }

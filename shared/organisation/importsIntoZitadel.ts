@@ -17,12 +17,12 @@ type ImportFact = Pick<Fact, 'since' | 'until' | 'ifKnown'> & {
 };
 
 const refusedIds = (others: string) => () =>
-  `it does not import records with these ids, which the result lists as errors: ids that another organisation has, ids of deleted actions and applications, and ${others}`;
+  `ZITADEL does not import records with the following ids, and the result lists these records as errors: ids that another organisation uses, ids of deleted actions and applications, and ${others}`;
 
 const openForAWhile =
   (users: string) =>
   ({ closedLast }: KindLists) =>
-    `${users} can log in there for up to a minute, until the request that creates them ends and this command closes them. Closed records of other kinds are closed at the end: ${closedLast}`;
+    `${users} can log in to ZITADEL for up to a minute, until the request that creates them ends and this command deactivates or locks them. At the end of the import, the command deactivates inactive records of other kinds: ${closedLast}`;
 
 /** The facts about every import, in the order of plans. */
 export const importFacts: readonly ImportFact[] = [
@@ -39,9 +39,13 @@ export const importFacts: readonly ImportFact[] = [
       "ids of people that were deleted with their organisation, and of organisations that were deleted while the token's user was a member",
     ),
   },
-  { plan: () => 'it never overwrites records: existing records stay unchanged' },
-  { plan: ({ caseless }) => `it ignores case in the names or keys of these kinds of records: ${caseless}` },
-  { plan: () => 'imported records can take up to 2 s to appear in it' },
-  { ...releasesWithoutStates, plan: openForAWhile('closed users') },
-  { ...releasesWithStates, ifKnown: true, plan: openForAWhile('users whose closed state it does not import') },
+  { plan: () => 'ZITADEL never overwrites records: existing records stay unchanged' },
+  { plan: ({ caseless }) => `ZITADEL ignores case in the names or keys of these kinds of records: ${caseless}` },
+  { plan: () => 'imported records can take up to 2 s to appear in ZITADEL' },
+  { ...releasesWithoutStates, plan: openForAWhile('deactivated and locked users') },
+  {
+    ...releasesWithStates,
+    ifKnown: true,
+    plan: openForAWhile('deactivated and locked users whose state ZITADEL does not import'),
+  },
 ];

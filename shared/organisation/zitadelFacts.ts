@@ -170,7 +170,7 @@ export function importLoss(
 }
 
 /** The text about a field that ZITADEL imports but does not export. */
-const NOT_EXPORTED = 'no export of ZITADEL has this field';
+const NOT_EXPORTED = 'no export of ZITADEL contains this field';
 
 /**
  * Returns the text and remedy of a manual step. If the fact applies only to some releases, the text begins with them.
@@ -210,5 +210,5 @@ export const ORGANISATION_FIELD = 'orgId';
 export const equalButForCase = {
   reason: 'differs_by_case_only',
   text: 'ZITADEL does not distinguish this record from another record whose name or key differs by case only',
-  remedy: 'it is not imported; create it under another name',
+  remedy: 'this record is not imported; create it under another name',
 };

@@ -28,12 +28,12 @@ export const transferOptions = {
   },
   excludedOrgIds: {
     schema: list,
-    export: 'Organisations to skip.',
-    import: 'Organisations of the file to leave out.',
+    export: 'Organisations to exclude.',
+    import: 'Organisations of the file to exclude.',
     command: {
       'exclude-org': {
         ...organisations,
-        meaning: 'an organisation to leave out; repeatable',
+        meaning: 'an organisation to exclude; repeatable',
       },
     },
   },
@@ -59,14 +59,15 @@ export const transferOptions = {
         isRequired: false,
         isRepeatable: false,
         group: SELECTION,
-        meaning: 'report (default), skip, overwrite or fail',
+        meaning:
+          'for existing records with other content: report (default), skip or overwrite; or fail, which stops if an organisation exists',
       },
     },
   },
   mirror: {
     schema: flag,
     import:
-      'Whether to delete the records of these organisations that the file lacks. Needs `on_conflict` overwrite, and a file with its manifest. Nothing is deleted if a record of the file fails.',
+      'Whether to delete the records that the imported organisations have and the file lacks. Needs `on_conflict` overwrite, and a file with its manifest. Nothing is deleted if a record of the file fails.',
     command: {
       mirror: { meaning: 'also delete records that the source lacks', group: SELECTION },
     },
@@ -81,18 +82,18 @@ export const transferOptions = {
         isRequired: false,
         isRepeatable: false,
         group: SELECTION,
-        meaning: 'maximum of deletions; required with --yes',
+        meaning: 'maximum number of deletions; required with --yes',
       },
     },
   },
   replaceChanged: {
     schema: list,
     import:
-      'With `mirror`, organisations to mirror even if the file is older than their last import or of another instance, or if they were changed in this instance since.',
+      'With `mirror`, organisations to mirror even if the file is older than their last import, or comes from another instance than the last import, or if they were changed in this instance after that import.',
     command: {
       'replace-changed': {
         ...organisations,
-        meaning: 'organisation to mirror despite target changes',
+        meaning: 'an organisation to mirror although it changed in the target; repeatable',
       },
     },
   },

@@ -125,7 +125,7 @@ const ofFile: readonly BadRequest[] = [
   withBody(
     'the JSON form with an option',
     `{"data_orgs":${text},"on_conflict":"overwrite"}`,
-    /^on_conflict: an import request in place of a file may contain only timeout/,
+    /^on_conflict: the file is an import request, in which no other option than timeout is permitted/,
   ),
   withBody('a page', '<!doctype html><title>Sign in</title>', /^the file is an HTML page, not an export file: /),
   withBody(

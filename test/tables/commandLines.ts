@@ -10,7 +10,7 @@ const hosts = 'specify an address of this machine, such as 127.0.0.1';
 const ids = 'specify an id of 1 to 200 characters';
 const tokenIds = 'specify the 32 digits that `identity pat list` shows, not the token itself';
 const tokenGiven = 'is a token: store it in a file, because other users can read command lines';
-const secretGiven = 'names no file: specify the file with the secret, not the secret itself';
+const secretGiven = 'is not the path of a file: specify the file with the secret, not the secret itself';
 const either = 'specify either TOKEN_ID or --all --user ID';
 const lifetimes = 'specify a lifetime such as 30d, 12h, 45m or 90s, at most 90d (MAX_TOKEN_DAYS)';
 const long = 'x'.repeat(201);
@@ -94,7 +94,7 @@ export const wrongCalls: Readonly<Record<string, string | RegExp>> = {
   'user list --org ""': `invalid --org "": ${ids}`,
   [`user lock ${long}`]: `invalid USER_ID ${long}: ${ids}`,
   'export firestore:p --to gs://exports/north.json --org a --exclude-org a':
-    '--exclude-org names every organisation of --org: correct one of them',
+    '--exclude-org excludes every organisation that --org selects: correct one of these options',
   'migrate --from sqlite:a': 'missing option --to: run identity migrate --help',
   'import sqlite:a --to sqlite:b': noSecrets,
   'import https://a.example --to sqlite:b --token-file none.pat': noSecrets,

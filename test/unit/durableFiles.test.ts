@@ -98,7 +98,7 @@ describe('directoryProblem', () => {
   it.each([
     ['ENOSPC', 'has no space left'],
     ['EROFS', 'is on a read-only file system'],
-    ['ENOENT', 'takes no new files'],
+    ['ENOENT', 'accepts no new files'],
   ])('finds by a trial that a directory takes none because of %s', async (code, problem) => {
     vi.mocked(mkdtemp).mockRejectedValueOnce(Object.assign(new Error(code), { code }));
     expect(await directoryProblem(directory)).toBe(problem);

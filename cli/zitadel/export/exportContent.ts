@@ -152,7 +152,7 @@ async function exportListed(
 ): Promise<JsonObject | undefined> {
   const organisation = await exportOne(connection, orgId, scope, options, options.timeoutMs);
   if (organisation !== undefined || !(await listZitadelOrganisations(connection)).has(orgId)) return organisation;
-  const message = `the response lacks organisation ${orgId}, which it lists: repeat the command`;
+  const message = `the response lacks organisation ${orgId}, although ZITADEL lists it: repeat the command`;
   const call = callName(AdminService.method.exportData);
   throw zitadelCallFailed({ url: connection.origin, call, status: 'OK', message });
 }

@@ -338,7 +338,7 @@ async function waitForContext(connection: ZitadelConnection, orgId: string): Pro
       throw zitadelContextMissing({
         url: connection.origin,
         orgId,
-        reason: 'it does not have the organisation that it has created',
+        reason: 'ZITADEL reported the creation of this organisation, but does not find it',
       });
 }
 

@@ -119,8 +119,11 @@ export async function requireCurrent(
       if (isCurrent || replaced.has(orgId)) continue;
       throw mirrorOutdated({
         orgId,
-        file: manifest === undefined ? 'an unknown time' : describeOrigin(originOf(manifest)),
-        last: last === undefined ? 'unknown or several files, or records were removed since' : describeOrigin(last),
+        file: manifest === undefined ? 'an unknown source' : describeOrigin(originOf(manifest)),
+        last:
+          last === undefined
+            ? 'an unknown file or several files, or records were removed after it'
+            : describeOrigin(last),
       });
     }
   }

@@ -107,7 +107,7 @@ export function requireMirrorOptions({ mirror, onConflict, dryRun, maxDeleted, r
   const add = (field: string, description: string) => void violations.push({ field, description });
   if (mirror && onConflict !== 'overwrite') add('on_conflict', 'must be overwrite with mirror');
   if (mirror && !dryRun && maxDeleted === undefined)
-    add('max_deleted', 'is missing: set it to the number of deletions of a dry run');
+    add('max_deleted', 'is missing: set it to the number of deletions that a dry run lists');
   if (!mirror && maxDeleted !== undefined) add('max_deleted', 'has no effect without mirror: remove it, or set mirror');
   if (!mirror && replaceChanged.length > 0)
     add('replace_changed', 'has no effect without mirror: remove it, or set mirror');

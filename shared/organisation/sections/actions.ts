@@ -26,7 +26,7 @@ export const triggerActionSection: Section = {
     records: [
       {
         does: 'exports not',
-        text: 'no export of ZITADEL has flows other than external and internal authentication',
+        text: 'no export of ZITADEL contains flows other than external and internal authentication',
         when: (id) => !/^(?:[13]|FLOW_TYPE_EXTERNAL_AUTHENTICATION)_/.test(id),
       },
     ],

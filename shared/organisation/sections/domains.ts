@@ -62,7 +62,7 @@ export const domainSection: Section = {
             applies: (domain) => contentOf(domain).isVerified !== true,
           },
         ],
-        plan: 'it verifies each domain, except unverified domains of organisations whose domain policy validates domains; it also adds a domain of its own to each organisation',
+        plan: 'ZITADEL verifies each domain, except unverified domains of organisations whose domain policy validates domains; ZITADEL also adds a domain of its own to each organisation',
       },
       {
         does: 'imports not',

@@ -71,7 +71,7 @@ export const userGrantSection: Section = {
   exported: { ofProject: 'projectId' },
   completed: { field: 'projectGrantId', complete: completeProjectGrants },
   zitadel: {
-    unexported: ['grants and memberships of the user of the token in organisations of others'],
+    unexported: ["grants and memberships that the token's user has in other organisations"],
   },
   references: [
     user('userId', 'COMMAND-4f8sg'),

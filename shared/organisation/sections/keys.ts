@@ -71,9 +71,9 @@ function checkMachineKey(record: JsonObject, now: string): RecordIssue | undefin
 const keyProblems: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/-----BEGIN [^-]*PRIVATE KEY-----/, 'it is a private key'],
   [/-----BEGIN [^-]*CERTIFICATE-----/, 'it is a certificate'],
-  [/^0[\x80-\x84]/, 'it is DER, without the lines of PEM'],
+  [/^0[\x80-\x84]/, 'it is in DER form'],
   [/^\s*\{/, 'it is JSON'],
-  [/^ssh-|^ecdsa-/, 'it is a key of SSH'],
+  [/^ssh-|^ecdsa-/, 'it is an SSH key'],
   [/-----BEGIN /, 'its content is damaged, or of a type that ZITADEL does not know'],
 ];
 

@@ -85,7 +85,7 @@ export const memberSections: readonly Section[] = [
         {
           does: 'imports not',
           text: "ZITADEL exports each project's members under every organisation, and imports only those under the organisation of the project",
-          here: 'exports them under the organisation of the project; from other files, an import imports only these members, and counts the others as not carried',
+          here: 'exports them only under the organisation of the project; if a file has such members under other organisations too, an import counts these as not carried',
           dependsOnFile: true,
           when: ({ json, orgId }, file) => (file.ownerOf(textAt(json, 'projectId', orgId)) ?? orgId) !== orgId,
         },

@@ -52,14 +52,14 @@ function withHash(applies: (hash: string) => boolean): (person: StoredDocument) 
 }
 
 const INITIAL_TEXT =
-  'ZITADEL imports people without a password hash, or with an unverified e-mail address, as initial users';
+  'ZITADEL gives people without a password hash, or with an unverified e-mail address, the state INITIAL';
 
 const states: readonly FieldFact[] = [
   {
     does: 'changes',
     fields: ['state'],
     text: INITIAL_TEXT,
-    here: 'keeps state and address; without states in the file, only people with an unverified address are initial',
+    here: 'keeps states and addresses; if the file has no states, only people with an unverified address get the state INITIAL',
     explains: ([other, zitadel]) => zitadel === INITIAL && !(typeof other === 'string' && isClosed(other)),
     steps: [
       {
@@ -67,21 +67,21 @@ const states: readonly FieldFact[] = [
         scope: 'file',
         ifWithout: 'withPasswords',
         because:
-          'ZITADEL imports people without a password hash as initial users, and their e-mail addresses as unverified',
-        remedy: 'export with password hashes, or they must activate their users',
+          'ZITADEL gives people without a password hash the state INITIAL, and imports their e-mail addresses as unverified',
+        remedy: 'export with password hashes; otherwise these people must activate their users',
       },
       {
         reason: 'person_without_hash_becomes_initial',
         ifWith: 'withPasswords',
         because:
-          'ZITADEL imports a person without a password hash as an initial user, and the e-mail address as unverified',
+          'ZITADEL gives a person without a password hash the state INITIAL, and imports the e-mail address as unverified',
         remedy: 'the person must activate the user',
         applies: (person) => person.passwordHash === undefined && becomesInitial(person),
       },
       {
         reason: 'unverified_person_becomes_initial',
-        because: 'ZITADEL imports a person with an unverified e-mail address as an initial user',
-        remedy: 'its session API still accepts the password; verify the address',
+        because: 'ZITADEL gives a person with an unverified e-mail address the state INITIAL',
+        remedy: 'verify the address; the session API of ZITADEL accepts the password even before',
         applies: (person) => person.passwordHash !== undefined && becomesInitial(person),
       },
     ],
@@ -90,7 +90,7 @@ const states: readonly FieldFact[] = [
   {
     does: 'changes',
     fields: ['state'],
-    text: 'ZITADEL imports an initial person with a password hash and a verified e-mail address as active',
+    text: 'ZITADEL activates a person in the state INITIAL who has a password hash and a verified e-mail address',
     here: KEEPS_STATE,
     explains: ([other, zitadel]) => other === INITIAL && zitadel === ACTIVE,
     steps: [
@@ -105,12 +105,12 @@ const states: readonly FieldFact[] = [
 ];
 
 const FROM = describeReleases(refusingHashes);
-const REFUSES = `for which ZITADEL refuses the person since ${refusingHashes.since}`;
+const REFUSES = `ZITADEL refuse the person (since ${refusingHashes.since})`;
 
 /** The texts about a hash that ZITADEL may refuse. The command sends the hash, or omits it. */
 export const refusedHash = {
-  sent: `with a password hash ${REFUSES}`,
-  omitted: `imported without the password hash, ${REFUSES}: --accept refused-hashes`,
+  sent: `with a password hash that makes ${REFUSES}`,
+  omitted: `imported without the password hash, which would make ${REFUSES}: --accept refused-hashes`,
 };
 
 /** The text about a hash in ZITADEL that differs from the imported hash. */
@@ -138,7 +138,7 @@ const hashes: readonly FieldFact[] = [
     ...releasesWithStates,
     releasesInText: true,
     fields: [HASH],
-    text: `ZITADEL verifies this password hash, and ${FROM} imports the person, only if its ${SETTING} has this verifier`,
+    text: `ZITADEL verifies this password hash, and ${FROM} imports the person, only if its ${SETTING} contains the verifier of the hash`,
     steps: [{ ...needsVerifier, reason: 'hash_refused_without_verifier' }],
   },
   {
@@ -146,7 +146,7 @@ const hashes: readonly FieldFact[] = [
     ...releasesWithoutStates,
     ifKnown: true,
     fields: [HASH],
-    text: `ZITADEL verifies this password hash only if its ${SETTING} has this verifier`,
+    text: `ZITADEL verifies this password hash only if its ${SETTING} contains the verifier of the hash`,
     explains: () => false,
     steps: [needsVerifier],
   },
@@ -155,11 +155,11 @@ const hashes: readonly FieldFact[] = [
     ...releasesWithStates,
     releasesInText: true,
     fields: [HASH],
-    text: `no ZITADEL verifies this password hash, and ${FROM} it refuses the person`,
+    text: `no release of ZITADEL verifies this password hash, and ${FROM} ZITADEL refuses the person`,
     steps: [
       {
         reason: 'hash_without_verifier_refused',
-        remedy: 'import the person without the hash, who must then set a new password',
+        remedy: 'import the person without the hash; the person must then set a new password',
         applies: hasNoVerifier,
       },
     ],
@@ -169,7 +169,7 @@ const hashes: readonly FieldFact[] = [
     ...releasesWithoutStates,
     ifKnown: true,
     fields: [HASH],
-    text: 'no ZITADEL verifies this password hash',
+    text: 'no release of ZITADEL verifies this password hash',
     explains: () => false,
     steps: [{ reason: 'hash_without_verifier', remedy: 'the person must set a new password', applies: hasNoVerifier }],
   },
@@ -177,11 +177,11 @@ const hashes: readonly FieldFact[] = [
     does: 'refuses',
     ...refusingHashes,
     fields: [HASH],
-    text: 'ZITADEL refuses a person whose password hash has such a cost',
+    text: 'ZITADEL refuses the person, because the cost of the password hash is outside its limits',
     steps: [
       {
         reason: 'hash_cost_limited',
-        remedy: 'change the limits in its SystemDefaults.PasswordHasher, or import the person without the hash',
+        remedy: "change the limits in ZITADEL's SystemDefaults.PasswordHasher, or import the person without the hash",
         applies: withHash((hash) => {
           const { verifier, isWithinBounds } = hashVerification(hash);
           return verifier !== undefined && !isWithinBounds;
@@ -203,7 +203,7 @@ export const peopleInZitadel: ZitadelBehaviour = {
       steps: [
         {
           reason: 'otp_email_not_imported',
-          remedy: 'the person must add it again',
+          remedy: 'the person must add the factor again',
           applies: ({ otpEmail }) => otpEmail === true,
         },
       ],

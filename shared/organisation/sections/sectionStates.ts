@@ -13,7 +13,7 @@ export const activated: FieldFact = {
     {
       reason: 'record_activated',
       byHand: true,
-      remedy: 'deactivate it after the import',
+      remedy: 'deactivate the record after the import',
       applies: ({ state }) => state?.endsWith('_INACTIVE') === true,
     },
   ],
@@ -30,7 +30,8 @@ export const stateless: FieldFact = {
       reason: 'states_not_imported',
       scope: 'file',
       byHand: true,
-      remedy: 'after the import, deactivate or lock the organisations and users there that are not active here',
+      remedy:
+        'after the import, deactivate or lock the organisations and users in ZITADEL that are not active in the source',
       applies: ({ state }) => isClosed(state),
     },
   ],
@@ -62,8 +63,8 @@ export const userStates: readonly FieldFact[] = [
   {
     does: 'changes',
     fields: ['state'],
-    text: 'closed there in another way, because ZITADEL cannot suspend users or deactivate initial people',
+    text: 'has another state without access in ZITADEL, which can neither suspend users nor deactivate people in the state INITIAL',
     explains: (states) => states.every((state) => typeof state === 'string' && isClosed(state)),
-    plan: 'it cannot suspend users or deactivate initial people: this command deactivates suspended users there, and locks initial people',
+    plan: 'ZITADEL can neither suspend users nor deactivate people in the state INITIAL: this command deactivates the former instead, and locks the latter instead',
   },
 ];

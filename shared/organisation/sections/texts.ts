@@ -27,7 +27,7 @@ const writtenElsewhere: RecordFact = {
       scope: 'organisation',
       byHand: true,
       remedy:
-        'import them once more with the header `x-zitadel-orgid`, which REST ignores unless the id is printable ASCII, and remove them there',
+        'import the texts once more with the header `x-zitadel-orgid` (REST ignores it unless the id is printable ASCII), and remove them from the caller’s organisation',
     },
   ],
 };
@@ -90,7 +90,7 @@ const invitations: ZitadelBehaviour = {
     },
     {
       does: 'exports not',
-      text: 'no export of ZITADEL has the texts of invitations',
+      text: 'no export of ZITADEL contains the texts of invitations',
     },
   ],
   unexported: ['all texts'],

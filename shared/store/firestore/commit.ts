@@ -36,7 +36,10 @@ export async function commit(
     const mayBeCommitted = conflicts || grpcStatus(reason) === grpc.status.ABORTED || deadline?.signal.aborted === true;
     if (mayBeCommitted && attempts > 1 && (await isCommitted(connection, writes, messages, id))) return;
     if (!conflicts) throw fromGrpcError(reason);
-    throw new WriteConflictError('a document exists, is missing or has changed', { cause: reason });
+    throw new WriteConflictError(
+      'a document to create already exists, or a document to change is missing or has changed',
+      { cause: reason },
+    );
   }
 }
 

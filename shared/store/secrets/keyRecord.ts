@@ -98,7 +98,7 @@ export function embeddedGuard(keyring: Keyring): DatabaseGuard {
     check: () => undefined,
     writingKey: async (_store, transaction) => {
       const record = await readKeyRecord(transaction);
-      if (record === undefined) throw new Error('the database does not name its master key');
+      if (record === undefined) throw new Error('the database does not contain the id of its master key');
       transaction.hold([keyRecordKey]);
       return requireKeys(record, keyring);
     },

@@ -106,7 +106,7 @@ function checkFormatAndKeys(connection: SqliteConnection, keyring: Keyring): voi
   const [instance, keys] = selectDocuments(connection, [instanceKey, keyRecordKey], ['body']).documents;
   requireInstanceFormat(instance);
   const record = parseKeyRecord(keys);
-  if (record === undefined) throw new Error(`${connection.file} does not name its master key`);
+  if (record === undefined) throw new Error(`${connection.file} does not contain the id of its master key`);
   requireKeys(record, keyring);
 }
 

@@ -129,7 +129,7 @@ describe.each(names)('what others could have written: %s', (name) => {
       const result = await identity(call.args);
       await rm(path);
       await rename(`${path}.real`, path);
-      expectOutcome(result, 'is a symbolic link, or behind one: specify its real path');
+      expectOutcome(result, 'is a symbolic link, or its path contains a symbolic link: specify the real path');
     }
   });
 

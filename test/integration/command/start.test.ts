@@ -78,7 +78,7 @@ describe('npm start', () => {
     expect(text).toContain(`target  ${targetUrl}`);
     expect(text).toContain(`storage http://127.0.0.1:${port + 2}`);
     expect(text).toContain(`docs    ${sourceUrl}/docs#token=${sourceToken}  `);
-    expect(text).toContain('Ctrl-C stops all of it.');
+    expect(text).toContain('Ctrl-C stops everything.');
     expect(program.stderr()).toBe('');
   });
 

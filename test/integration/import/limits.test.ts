@@ -36,7 +36,7 @@ const kinds: readonly [string, keyof Limits, (size: number) => object, RegExp][]
     'records of a dry run',
     'dryRunRecords',
     (size) => ({ data_orgs: { orgs: [organisation('o', { humanUsers: people(size, person) })] }, dry_run: true }),
-    /more than 3 records of a dry run: import some of its organisations/,
+    /more than 3 records of a dry run: import fewer organisations of the file/,
   ],
 ];
 

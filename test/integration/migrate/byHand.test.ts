@@ -17,10 +17,10 @@ describe('the end of a migration', () => {
     await identity(['import', await exportFileWith(acme), '--to', north.database]);
     const migrated = await call(['migrate', ...betweenServers(north, south), '--with', 'none', '--yes'], 0);
     const revocation = (url: string) =>
-      `if the token for ${url} was created for the migration, revoke it on the machine with that instance's database:\n {2}identity pat revoke [0-9a-f]{32} --data DIR`;
+      `if you created the token for ${url} for the migration, revoke the token on the machine with the database of ${url}:\n {2}identity pat revoke [0-9a-f]{32} --data DIR`;
     const deletion = (file: string) => `delete ${file}, unless you still need the secret in it:\n {2}rm ${file}`;
     const steps = [revocation(north.url), revocation(south.url), deletion(north.tokenFile), deletion(south.tokenFile)];
-    expect(migrated.stdout).toMatch(new RegExp(`\n\nBy hand\n {2}${steps.join('\n {2}')}\n\nTo take it back\n`));
+    expect(migrated.stdout).toMatch(new RegExp(`\n\nBy hand\n {2}${steps.join('\n {2}')}\n\nTo undo the migration\n`));
     expect(migrated.stdout).not.toContain(north.token);
   });
 
@@ -46,7 +46,7 @@ describe('the end of a migration', () => {
       [south, target],
     ] as const) {
       const command = `service-user delete ${userId}`;
-      const what = `delete the service user that \`identity migrate prepare\` created on ${served.url}; run the command on the machine with that instance's database`;
+      const what = `delete the service user that \`identity migrate prepare\` created on ${served.url}; run the command on the machine with the database of ${served.url}`;
       expect(migrated.stdout).toContain(`\n  ${what}:\n  identity ${command} --data DIR\n`);
       await call([...command.split(' '), ...databaseOptions(served.location)], 0);
       const refused = await identity(['inspect', served.url, '--token-file', tokenFile]);
@@ -83,7 +83,7 @@ describe('the end of a migration', () => {
   it('prints no command for the user of a ZITADEL who may not delete itself', async () => {
     const { zitadel, args } = await fromZitadel({ roles: ['IAM_OWNER_VIEWER'] });
     const { code, stdout } = await identity(args);
-    const step = `delete the user owner of ${zitadel.url} in the console, if it was created for the migration`;
+    const step = `in the console of ${zitadel.url}, delete the user owner if you created the user for the migration`;
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(`\n  ${step}`) });
     expect(stdout).not.toContain('curl');
   });
@@ -92,7 +92,7 @@ describe('the end of a migration', () => {
     const { zitadel, tokenFile } = await filledZitadel([]);
     const to = ['--to', zitadel.url, '--to-token-file', tokenFile];
     const args = ['migrate', '--from', await exportFileWith(acme), ...to, '--yes'];
-    const what = `delete 1 organisation that this run created in ${zitadel.url}, with all records, in its console: acme (Organisation acme)`;
+    const what = `in the console of ${zitadel.url}, delete 1 organisation that this run created, with all records: acme (Organisation acme)`;
     expect(await identityResult(args)).toHaveProperty('takeBack', [{ what }]);
     const repeated = await identityResult(args);
     expect(repeated).toHaveProperty('takeBack', [{ what: 'acme (Organisation acme) existed when this run began' }]);
@@ -102,7 +102,7 @@ describe('the end of a migration', () => {
     const { zitadel, tokenFile, args } = await fromZitadel();
     const { code, stdout, stderr } = await identity(args);
     expect(code, stderr).toBe(0);
-    const user = `delete the user owner of ${zitadel.url} if it was created for the migration; otherwise only its token, in the console`;
+    const user = `delete the user owner of ${zitadel.url} if you created the user for the migration; otherwise delete only the token, in the console`;
     const command = `sed 's/^/Authorization: Bearer /' ${tokenFile} | curl --fail --request DELETE --header @- '${zitadel.url}/v2/users/owner'`;
     expect(stdout).toContain(`\n\nBy hand\n  ${user}:\n  ${command}\n`);
     expect(zitadel.contents.users.has('owner')).toBe(true);

@@ -166,7 +166,7 @@ describe('a migration', () => {
     const args = ['migrate', '--dry-run', ...places, '--with', 'none'];
     const { code, stdout, stderr } = await identity(args, await prepareMigration({ location }));
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^comparing both: 1 record, done in .*\ncomparing credentials: 1 record, done in/m);
+    expect(stderr).toMatch(/^comparing both places: 1 record, done in .*\ncomparing credentials: 1 record, done in/m);
     expect(stdout).toMatch(/is an instance of this service, version \S+\n/);
     expect(stdout).not.toContain('token permits');
   });
@@ -214,8 +214,8 @@ describe('a migration', () => {
       '1 of 1 person with a password has the same password hash and state on both sides; second factors do not move, and are not compared';
     for (const text of [moved.stderr, moved.stdout, page]) expect(text).toContain(same);
     for (const text of [moved.stderr, moved.stdout, page]) expect(text).not.toMatch(/\blogs? in\b|\blogins\b/i);
-    expect(moved.stdout).toContain('\n  not compared: otp, keys (--with)\n');
-    expect(page).toContain('not compared: otp, keys (--with)');
+    expect(moved.stdout).toContain('\n  not compared: otp, keys (--with selects them)\n');
+    expect(page).toContain('not compared: otp, keys (--with selects them)');
     const remedy =
       /include them \(--with otp\) and overwrite existing people \(--on-conflict overwrite\), or people who used these factors must/;
     for (const text of [moved.stdout, page]) expect(text).toMatch(remedy);
@@ -355,14 +355,14 @@ describe('a migration', () => {
     expect(code).toBe(3);
     expect(stderr).toContain('emca (Organisation emca): 15 records, 14 people: 15 missing in the target\n');
     expect(stderr).toContain(
-      'it does not import records with these ids, which the result lists as errors: ids that another organisation has, ids of deleted actions and applications, and ids of people',
+      'ZITADEL does not import records with the following ids, and the result lists these records as errors: ids that another organisation uses, ids of deleted actions and applications, and ids of people',
     );
     expect(stderr).toContain('organisation acme (Organisation acme) has a person with this id');
     expect(stdout).toContain('and 12 errors: 15 records of 1 organisation: 3 created, 12 failed\n');
     expect(stdout).toContain(
       '2 of 14 people with a password are active in ZITADEL, with a password hash that it verifies by default and the same second factors\n',
     );
-    expect(stdout).toContain('12 not in their organisation of the target: ');
+    expect(stdout).toContain('12 missing from their organisation in the target: ');
     for (const said of ['skipped', 'TOTP seed', 'OTP e-mail']) expect(stdout).not.toContain(said);
   });
 

@@ -104,7 +104,7 @@ describe('identity migrate --mirror', () => {
     const done = join(migrating.cwd, 'done.html');
     const ended = await identity(['migrate', ...args, '--yes', '--max-deleted', '4', '--report', done], migrating);
     expect(ended.code, ended.stderr).toBe(0);
-    const equal = /^source read at 2\S+Z, target equal at 2\S+Z: [\d.]+s$/m;
+    const equal = /^source read at 2\S+Z, target equal at 2\S+Z, [\d.]+s later$/m;
     expect(ended.stdout).toMatch(equal);
     expect(ended.stdout).toContain('deleted: people 1, label policy 1, org members 1, user grants 1');
     const texts = await readFile(done, 'utf8');

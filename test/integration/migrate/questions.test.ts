@@ -64,7 +64,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () =
     await call(`import ${from} --to ${database}`, 0);
     const target = join(await testDirectory(), 'copy.json');
     const args = ['migrate', '--from', database, '--to', target];
-    const which = 'Which secrets move? Without passwords, people have to set a new password.';
+    const which = 'Which secrets should move? Without passwords, people must set a new password.';
     const { code, stdout } = await identityAtTerminal(args, [
       [which, '\r'],
       ['Migrate?', 'y'],

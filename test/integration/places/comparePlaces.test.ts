@@ -71,7 +71,7 @@ describe('identity compare', () => {
       'different',
       `people: 0 equal, 1 different, 1 only in ${left}, 1 only in ${right}`,
       `organisations: 1 equal, 1 only in ${right}`,
-      'not compared: otp, keys (--with)',
+      'not compared: otp, keys (--with selects them)',
       '',
       'Differences',
       '  person ada (name of ada) of acme: user.userName: "name of ada" | "countess"',
@@ -120,7 +120,7 @@ describe('identity compare', () => {
   it('does not compare a damaged file', async () => {
     const file = await fileWith('a.json', organisation('acme', { humanUsers: {} }));
     const problem =
-      'is not an intact export file (orgs[0].humanUsers: expected a list): export it again, or correct it\n';
+      'is not an intact export file (orgs[0].humanUsers: expected a list): export the organisations again, or correct the file\n';
     await call(`compare ${file} ${file}`, 1, `identity: ${file} ${problem}`);
   });
 });
@@ -215,7 +215,7 @@ describe('identity inspect', () => {
       / organisations?, [\d,]+ bytes of JSON$/m,
       '\nno manifest: its completeness cannot be verified\n',
       '\nsecrets: password hashes 2, clear passwords 1\n',
-      '\npassword hashes: bcrypt 1 (verified by default), unknown 1 (no ZITADEL verifies this format)\n',
+      '\npassword hashes: bcrypt 1 (verified by default), unknown 1 (no release of ZITADEL verifies this format)\n',
       '\nunknown, and not imported: unheardOf (2)\n',
       '\n  no export contains personal access tokens: create them again in the target\n',
       /^Left to do in ZITADEL\n {2}.+$/m,
@@ -236,7 +236,7 @@ describe('identity inspect', () => {
       organisation('acme', { humanUsers: users.map((one) => ({ ...one, otpEmail: true })) }),
     );
     const factors = /\n {2}120 people: ZITADEL does not import OTP e-mail factors.*: p0, p1, p2, and 117 more\n/;
-    const hashes = /\n {2}120 people: no ZITADEL verifies this password hash, and from June 2026 on it/;
+    const hashes = /\n {2}120 people: no release of ZITADEL verifies this password hash, and from June 2026 on ZITADEL/;
     await call(`inspect ${file}`, 0, factors, hashes);
     await call(`import ${file} --to ${database}`, 0);
     const ofDatabase = await call(`inspect ${database}`, 0, /^Left to do by hand$/m);
@@ -254,7 +254,7 @@ describe('identity import and identity compare', () => {
     const file = await fileWith('a.json', organisation('acme', { humanUsers: [person('ada', hashed(HASH))] }));
     expect((await call(`import ${file} --to ${north.database}`, 0)).stdout).not.toContain('without');
     const ofAcme = `${between} --org acme`;
-    await call(ofAcme, 0, '\nnot imported: the passwords of 1 person, if any (--with passwords)\n');
+    await call(ofAcme, 0, '\nnot imported: the passwords of 1 person, if they have any (--with passwords)\n');
     await call(ofAcme, 0, /^nothing to import: all its records exist in sqlite:/);
     await call(`user lock ada --data ${south.database.slice('sqlite:'.length)}`, 0);
     await call(`${ofAcme} --on-conflict skip`, 0, /^nothing is imported into .*\n(?:.*\n)*skipped: /);

@@ -45,7 +45,7 @@ function expectedMessage(url: string, problem: string): string {
 }
 
 const repeat = 'check the address and the token, repeat the export, and keep only a response with the status 200';
-const missing = 'manifest: missing, although every export ends with one';
+const missing = 'manifest: missing, although every export ends with a manifest';
 const withoutManifest = (whole: string) => whole.replace(MANIFEST, '');
 const BOB = /\{"userId":"bob".*?"USER_STATE_ACTIVE"\}/;
 const withBobTwice = (whole: string) => whole.replace(BOB, (bob) => `${bob},${bob}`);

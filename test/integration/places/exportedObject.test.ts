@@ -162,7 +162,7 @@ describe('an export that an instance has written into its bucket', () => {
     });
     const to = join(await testDirectory(), 'export.json');
     const call = ['export', instance.url, '--to', to, '--org', 'A', '--token-file', await tokenFileWith(TOKEN)];
-    const problem = `the export exceeds the limit of ${instance.url}, 1,000 bytes in a response: set MAX_RESPONSE_BYTES of a self-hosted instance to more, export fewer organisations with --org, export its database (firestore:PROJECT/DATABASE or sqlite:DIR), or request the export with gcs_output`;
+    const problem = `the export exceeds the limit of ${instance.url}, 1,000 bytes in a response: raise MAX_RESPONSE_BYTES of a self-hosted instance, export fewer organisations with --org, export its database (firestore:PROJECT/DATABASE or sqlite:DIR), or request the export with gcs_output`;
     await calling()(call, 1, problem);
   });
 });

@@ -60,7 +60,7 @@ describe('import --failed', () => {
   it('prints that no record failed, or where the failed ones are', async () => {
     const { file, to, directory } = await importWithFailed([organisation('good', { humanUsers: [person('ada')] })]);
     const none = await identity(['import', file, ...to, '--failed', join(directory, 'other.json')]);
-    expect(none.stdout).toContain('no record failed: the file of the failed records is not written\n');
+    expect(none.stdout).toContain('no record failed: the file for failed records is not written\n');
     await writeFile(file, JSON.stringify({ orgs: [organisation('good', { humanUsers: [invalid] })] }), { mode: 0o600 });
     const some = await identity(['import', file, ...to, '--failed', join(directory, 'other.json'), '--dry-run']);
     expect(some.stdout).toContain(

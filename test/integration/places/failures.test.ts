@@ -153,7 +153,7 @@ describe('a call on places that fails', () => {
     };
     expect(
       await interrupt('export', waiting.url, '--org', 'acme', '--token-file', token, '--to', target),
-    ).toMatchObject({ code: 130, stderr: `identity: interrupted: nothing is left in ${target}; repeat the command\n` });
+    ).toMatchObject({ code: 130, stderr: `identity: interrupted: ${target} was not created; repeat the command\n` });
     await waiting.clientLeft;
     expect(await readdir(directory)).toEqual([]);
     const stuck = await startFakeInstance(() => {});
@@ -175,7 +175,7 @@ describe('a call on places that fails', () => {
     for (const to of [`${url} --token-file ${tokenFile}`, database]) {
       const [place] = to.split(' ');
       await call(`import ${repeated} --to ${to}`, 1, `identity: ${place} ${problem}`);
-      const tried = `tried an import into ${place}, nothing is written, with 1 error\n`;
+      const tried = `dry run of an import into ${place}: nothing is written, with 1 error\n`;
       const listed = 'failed: people 1\n\nErrors\n  person ada: exists with other content';
       await call(`import ${other} --to ${to} --dry-run`, 3, tried, listed);
     }

@@ -64,7 +64,7 @@ describe('a file in another form than plain JSON', () => {
     await call(
       `import ${file} --to ${await newDatabase()}`,
       1,
-      /dry.run: an import request in place of a file may contain only timeout/,
+      /dry.run: the file is an import request, in which no other option than timeout is permitted/,
     );
   });
 });
@@ -108,7 +108,7 @@ describe('an error in the JSON of a file', () => {
 
 describe('an inspection of a file', () => {
   it.each([
-    ['hash-unknown-format.json', 'password hashes: unknown 1 (no ZITADEL verifies this format)'],
+    ['hash-unknown-format.json', 'password hashes: unknown 1 (no release of ZITADEL verifies this format)'],
     ['recovery-codes.json', 'no export contains passkeys, U2F factors, recovery codes and OTP by SMS'],
     ['recovery-codes.json', 'unknown, and not imported: humanUsers.user.recoveryCodes (1)'],
   ])('lists what will not work or is not carried: %s', async (name, line) => {

@@ -174,7 +174,7 @@ describe('a command whose first call a busy server refuses', () => {
     const { code, stderr } = await identity(['import', '-', '--to', url, '--token-file', token], { stdin });
     expect(code).toBe(1);
     expect(stderr).toContain(
-      `identity: ${url} failed: status 503: repeat the command; this command does not wait for that, because it can read its source only once\n`,
+      `identity: ${url} failed: status 503: repeat the command; this command cannot repeat the call, because it can read its source only once\n`,
     );
   });
 
@@ -201,7 +201,7 @@ describe('a command whose first call a busy server refuses', () => {
     const exporting = ['export', url, '--to', out, '--token-file', place.tokenFile];
     const { code, stderr } = await identity(exporting, { signal: controller.signal, onStderr });
     expect(code).toBe(130);
-    expect(stderr).toContain('interrupted: nothing is left in ');
+    expect(stderr).toMatch(/interrupted: .* was not created/);
   });
 
   it.each([

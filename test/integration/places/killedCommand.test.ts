@@ -67,7 +67,7 @@ describe('a command that is killed while it writes a file', () => {
     const { code, stderr } = await ended(child, () => child.kill('SIGHUP'));
     expect({ code, stderr }).toEqual({
       code: 129,
-      stderr: expect.stringContaining(`identity: interrupted: nothing is left in ${target}; repeat the command\n`),
+      stderr: expect.stringContaining(`identity: interrupted: ${target} was not created; repeat the command\n`),
     });
     expect(await readdir(directory)).toEqual([]);
   });

@@ -103,7 +103,7 @@ const typo = {
 };
 const lines = [
   "the export contains the source's otp, if any",
-  'ignored by the exporting instance: with_password: the nearest known field is with_passwords',
+  'the exporting instance ignored the unknown field with_password: the nearest known field is with_passwords',
 ];
 
 describe('the commands on places', () => {

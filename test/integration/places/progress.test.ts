@@ -118,7 +118,7 @@ describe('the progress of an import into an instance', () => {
     }));
     const { shown } = await importInto(NDJSON, lines(...late, { event: 'result', response }));
     expect(shown.filter(({ event }) => event === 'warning').map(({ text }) => text)).toEqual([
-      'the import probably needs 2m 29s more, but its timeout ends it in 10s: then repeat the command, which continues the import',
+      'the import probably needs 2m 29s more, but the timeout ends the import in 10s: repeat the command after that to continue the import',
     ]);
   });
 

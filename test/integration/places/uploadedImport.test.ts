@@ -206,7 +206,7 @@ describe('an import of a file above the limit of a request', () => {
     const instance = await startFakeInstance((response) => void response.end(), { requestBytes: LIMIT });
     const file = await exportFileWith(crowd);
     const call = ['import', file, '--to', instance.url, '--token-file', await tokenFileWith(TOKEN)];
-    const problem = `the file exceeds the limit of ${instance.url}, 1,000 bytes in a request: set MAX_REQUEST_BYTES of a self-hosted instance to more, import into its database (--to firestore:PROJECT/DATABASE or sqlite:DIR), or request the import of an object in Cloud Storage with data_orgs_gcs`;
+    const problem = `the file exceeds the limit of ${instance.url}, 1,000 bytes in a request: raise MAX_REQUEST_BYTES of a self-hosted instance, import into its database (--to firestore:PROJECT/DATABASE or sqlite:DIR), or request the import of an object in Cloud Storage with data_orgs_gcs`;
     await calling()(call, 1, problem);
   });
 });

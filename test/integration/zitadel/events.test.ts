@@ -43,7 +43,7 @@ describe('the events of a ZITADEL', () => {
       type: 'user.human.added',
     }));
     zitadel.contents.append('1', drafts);
-    await expect(read(added)).rejects.toThrow('more than 1000 events of one time');
+    await expect(read(added)).rejects.toThrow('more than 1000 events with the same time');
   });
 
   it('are read by aggregate, by later time and by more types than a search takes', async () => {

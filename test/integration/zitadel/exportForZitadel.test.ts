@@ -293,5 +293,5 @@ it('a request with for_zitadel is rejected, because only the command writes this
   const instance = await testInstance(await openTestStore());
   const { status, text } = await instance.attempt('export', { response_output: true, for_zitadel: true });
   expect(status).toBe(400);
-  expect(text).toContain('for_zitadel: unknown: `identity export --for-zitadel` writes this form');
+  expect(text).toContain('for_zitadel: unknown field: `identity export --for-zitadel` writes files for ZITADEL');
 });

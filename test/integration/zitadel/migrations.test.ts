@@ -134,7 +134,7 @@ describe('a migration of users with one login name in several organisations', ()
 });
 
 const ARGON2 = '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$c29tZWhhc2hzb21laGFzaHNvbWVoYXNoc29tZWhhc2g';
-const REFUSED = 'with a password hash for which ZITADEL refuses the person since June 2026: bob, eve';
+const REFUSED = 'with a password hash that makes ZITADEL refuse the person (since June 2026): bob, eve';
 
 describe('a migration of people whose password hashes a ZITADEL refuses', () => {
   const humanUsers = [hashed('ada'), hashed('bob', `$2b$05$${SALT_AND_HASH}`), hashed('eve', ARGON2)];

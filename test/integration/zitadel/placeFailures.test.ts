@@ -178,7 +178,7 @@ describe('a call on a ZITADEL that fails', () => {
     const exporting = `export ${place} --to ${out}`;
     expect(await stopped(exporting, 'SIGINT')).toMatchObject({
       code: 130,
-      stderr: `identity: interrupted: nothing is left in ${out}; repeat the command\n`,
+      stderr: `identity: interrupted: ${out} was not created; repeat the command\n`,
     });
     zitadel.behaviour.exportMs = 0;
     await call(exporting, 0);
@@ -211,7 +211,7 @@ describe('a call on a ZITADEL that fails', () => {
       'people: 1 equal, 1 different as expected',
       `domains: 0 equal, 1 only in ${zitadel.url}`,
       'organisations: 1 equal',
-      'not compared: otp, keys (--with)',
+      'not compared: otp, keys (--with selects them)',
       '',
       'Differences as expected',
       expect.stringMatching(/^ {2}person bob \(name of bob\) of acme: ZITADEL imports people without a password hash/),

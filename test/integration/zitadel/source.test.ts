@@ -178,7 +178,11 @@ const exported = (...ids: readonly string[]) =>
 
 describe('an answer that is none of a ZITADEL', () => {
   it.each([
-    ['without organisations', exported(), /returned OK to POST \S+: the response lacks organisation 1, which it lists/],
+    [
+      'without organisations',
+      exported(),
+      /returned OK to POST \S+: the response lacks organisation 1, although ZITADEL lists it/,
+    ],
     [
       "of a gateway's page",
       page,
@@ -187,7 +191,7 @@ describe('an answer that is none of a ZITADEL', () => {
     [
       'with another organisation',
       exported('2'),
-      /returned OK to POST \S+: the response lacks organisation 1, which it lists/,
+      /returned OK to POST \S+: the response lacks organisation 1, although ZITADEL lists it/,
     ],
   ])('is no export of an organisation that the ZITADEL lists: %s', async (_case, answer, message) => {
     const zitadel = await answering([listed], [answer]);

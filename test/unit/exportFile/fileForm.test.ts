@@ -72,12 +72,12 @@ describe('an export file', () => {
     [
       'an option of a request',
       bytes(`{"data_orgs":${FILE},"dry_run":true}`),
-      /^dry_run: an import request in place of/,
+      /^dry_run: the file is an import request, in which no other option/,
     ],
     [
       'two files in a request',
       bytes(`{"data_orgs":${FILE},"dataOrgsv1":${FILE}}`),
-      /^dataOrgsv1: a second file, next to data_orgs/,
+      /^dataOrgsv1: the import request contains another file in data_orgs/,
     ],
     ['null in place of the file', bytes('{"dataOrgs":null}'), /^the import request has no export file/],
     ['a number in place of the file', bytes('{"data_orgs":7}'), /^data_orgs: expected an export file/],

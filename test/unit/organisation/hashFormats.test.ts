@@ -85,7 +85,7 @@ describe('a password hash', () => {
     ...[`$5$rounds=999$salt$${'a'.repeat(43)}`, `$6$${'s'.repeat(17)}$${sha512}`, `$6$salt$${sha512}x`],
   ])('such as %j is verified by no ZITADEL', (hash) => {
     expect(hashVerification(hash)).toEqual({ format: 'unknown', isWithinBounds: false });
-    expect(describeVerifiers('unknown')).toBe('no ZITADEL verifies this format');
+    expect(describeVerifiers('unknown')).toBe('no release of ZITADEL verifies this format');
     const message = expect.stringMatching(/^no release of ZITADEL verifies this format of password hashes/);
     expect(passwordHashWarning(hash)).toMatchObject({ reason: 'hash_unsupported', message });
   });

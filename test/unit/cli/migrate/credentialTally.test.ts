@@ -94,7 +94,7 @@ describe('the people with the same credentials on both sides', () => {
     ['active in the target, initial in the source', content({ state: 'INITIAL' }), content()],
     ['active in the target, locked in the source', content({ state: 'LOCKED' }), content()],
     [undefined, content({ format: 'argon2' }), content({ format: 'argon2' })],
-    ['not in their organisation of the target', content(), undefined],
+    ['missing from their organisation in the target', content(), undefined],
     ['locked in the target, active in the source', content(), content({ state: 'LOCKED' })],
     [undefined, content({ state: 'INACTIVE' }), content({ state: 'INACTIVE' })],
     ['initial in the target, locked in the source', content({ state: 'LOCKED' }), content({ state: 'INITIAL' })],
@@ -237,7 +237,7 @@ describe('the people with the same credentials on both sides', () => {
     const target = ofInstance();
     const missing = Array.from({ length: 5_000 }, () => pair({ first: content(), second: undefined }));
     expect(described(target, pair({ first: withoutHash, second: withoutHash }), ...missing)).toBe(
-      `0 of 5,000 people with a password have ${same}; 1 of 5,001 people has no password in the export | 5,000 not in their organisation of the target: ada, ada, ada, and 4,997 more`,
+      `0 of 5,000 people with a password have ${same}; 1 of 5,001 people has no password in the export | 5,000 missing from their organisation in the target: ada, ada, ada, and 4,997 more`,
     );
   });
 

@@ -3,7 +3,7 @@ import { listManualSteps, listTakeBack } from '../../../../cli/migrate/manualSte
 
 const exporter =
   'delete the user 7, who exported the source, in sqlite:/south if you need the user only for the export';
-const object = 'delete the object gs://exports/north.json, if it was made for the migration';
+const object = 'delete the object gs://exports/north.json, if you created the object for the migration';
 
 it.each([
   ['/exports/north.json', 'sqlite:/south', [exporter]],

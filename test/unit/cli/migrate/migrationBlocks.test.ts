@@ -80,7 +80,7 @@ describe('the headline of a result', () => {
     expect(text).toContain('exporting: 33,180 records in 1m 0s, 553/s');
     expect(text).toContain('\nErrors\n  person 330000000000000201: exists with other content');
     expect(text).not.toMatch(/COMMAND-|Errors\./);
-    expect(text).toMatch(/\n\nBy hand\n {2}delete \/north.pat:\n {2}rm \/north.pat\n\nTo take it back\n/);
+    expect(text).toMatch(/\n\nBy hand\n {2}delete \/north.pat:\n {2}rm \/north.pat\n\nTo undo the migration\n/);
   });
 });
 
@@ -92,7 +92,7 @@ describe('the time for which a source must not change', () => {
     [
       'until the target is equal',
       { sourceReadAt, targetEqualAt: proof.provedAt },
-      'equal at 2026-11-22T20:02:30.000Z: 2m 28s',
+      'equal at 2026-11-22T20:02:30.000Z, 2m 28s later',
     ],
     ['if the target is not equal', { sourceReadAt }, 'not equal at 2026-11-22T20:02:30.000Z'],
     [
@@ -122,7 +122,7 @@ describe('the list of what takes a migration back', () => {
 
   it('is shortened on the terminal by steps, each with its command', () => {
     const shown = lines({ takeBack });
-    const start = shown.indexOf('To take it back');
+    const start = shown.indexOf('To undo the migration');
     expect(shown.slice(start + 1, start + 4)).toEqual([
       '  delete new:',
       '  identity org delete new',
@@ -135,7 +135,7 @@ describe('the list of what takes a migration back', () => {
   });
 
   it('is complete in the page and in JSON', () => {
-    const block = resultBlocks(migrationResult({ takeBack })).find(({ title }) => title === 'To take it back');
+    const block = resultBlocks(migrationResult({ takeBack })).find(({ title }) => title === 'To undo the migration');
     expect(block?.lines).toHaveLength(62);
     expect(block?.data).toEqual({ takeBack });
   });

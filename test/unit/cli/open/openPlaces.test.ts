@@ -47,13 +47,13 @@ describe('the secret files of a command', () => {
       { 'to-token-file': 'a', 'from-token-file': 'a' },
       north,
       'a.json',
-      /^--to-token-file is unused: it applies only to an instance/,
+      /^--to-token-file is unused: the option applies only to an instance/,
     ],
     [
       { 'credentials-file': 'a' },
       'a.json',
       'b.json',
-      /^--credentials-file is unused: it applies only to a gs:\/\/ place/,
+      /^--credentials-file is unused: the option applies only to a gs:\/\/ place/,
     ],
   ])('are invalid for %j', (options, from, to, message) => {
     expect(() => files(options, from, to)).toThrow(message);

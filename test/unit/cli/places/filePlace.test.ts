@@ -17,7 +17,7 @@ it('a file is rejected because of its directory with the name of the directory',
   expect(await problem(below)).toContain(`the directory ${file} is not a directory: ${remedy(below)}`);
   if (process.platform === 'linux')
     expect(await problem('/proc/sys/y.json')).toMatch(
-      /the directory \/proc\/sys (does not permit this user to create files|is on a read-only file system|takes no new files): /,
+      /the directory \/proc\/sys (does not permit this user to create files|is on a read-only file system|accepts no new files): /,
     );
 });
 

@@ -39,7 +39,7 @@ describe('the page of a migration', () => {
       'no export contains personal access tokens',
       '330000000000000201 (Ada Lovelace), ada@example.com: exists with other content',
       '400000000000000001: the default organisation of the source',
-      'To take it back 330000000000000 (Organisation 0) existed when this run began',
+      'To undo the migration 330000000000000 (Organisation 0) existed when this run began',
     ])
       expect(text).toContain(part);
     expect(blockJson(resultBlocks(migrationResult()))).toEqual(migrationResult());
@@ -49,7 +49,7 @@ describe('the page of a migration', () => {
     const page = pageOf();
     const text = plainText(page);
     expect(text).toContain('people 23,998 created, 1 unchanged, 1 failed');
-    expect(text).toContain('need nothing 23,498 people locked in the target, active in the source 2 people');
+    expect(text).toContain('need no new credential 23,498 people locked in the target, active in the source 2 people');
     expect(text).toContain('without a password in the export 500 people');
     // Of 24,000 people, the longest bar of the section.
     expect(page).toContain('<span class="bad" style="width:0.00%" title="1 failed"></span>');

@@ -112,8 +112,8 @@ describe('a difference between a ZITADEL and another side', () => {
   it('of a state is explained if the record is closed on both sides', () => {
     const states = (first: string, second: string) => changed('humanUsers', { path: 'state', first, second });
     const user = (state: string) => `USER_STATE_${state}`;
-    expect(zitadelReason(states(user('SUSPEND'), user('INACTIVE')), zitadel)).toMatch(/^closed there in another way/);
-    expect(zitadelReason(states(user('INACTIVE'), user('LOCKED')), zitadel)).toMatch(/^closed there in another way/);
+    expect(zitadelReason(states(user('SUSPEND'), user('INACTIVE')), zitadel)).toMatch(/^has another state without access in ZITADEL/);
+    expect(zitadelReason(states(user('INACTIVE'), user('LOCKED')), zitadel)).toMatch(/^has another state without access in ZITADEL/);
     for (const open of ['ACTIVE', 'INITIAL']) {
       expect(zitadelReason(states(user('LOCKED'), user(open)), zitadel)).toBeUndefined();
       expect(zitadelReason(states(user(open), user('LOCKED')), zitadel)).toBeUndefined();
@@ -133,14 +133,14 @@ describe('a difference between a ZITADEL and another side', () => {
     ] as const;
     const state = { path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_INITIAL' };
     expect(explainZitadels(both, zitadel.imports)(changed('humanUsers', state))).toBe(
-      'ZITADEL imports people without a password hash, or with an unverified e-mail address, as initial users',
+      'ZITADEL gives people without a password hash, or with an unverified e-mail address, the state INITIAL',
     );
   });
 
   it('is described from the side of the ZITADEL', () => {
     const first = { ...zitadel, side: 'first' } as const;
     const lost = changed('loginPolicy', { path: 'allowDomainDiscovery', second: true });
-    expect(zitadelReason(lost, first)).toBe('no export of ZITADEL has this field');
+    expect(zitadelReason(lost, first)).toBe('no export of ZITADEL contains this field');
     expect(zitadelReason(record('domains', 'acme_acme.id.example.com', 'onlyFirst'), first)).toMatch(/adds a domain/);
   });
 });
