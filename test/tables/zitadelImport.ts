@@ -536,6 +536,6 @@ export const rows: Readonly<Record<string, Row>> = {
   'a proxy that removes the header of the organisation ends it': {
     on: { losesContext: () => true },
     file: '1 init en Welcome',
-    throws: 'answers for organisation 400000000000000001 instead of 1',
+    throws: 'its response is about organisation 400000000000000001 instead of 1',
   },
 };
