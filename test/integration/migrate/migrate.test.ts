@@ -377,7 +377,7 @@ describe('a migration', () => {
       const plan = await planOf(args, migrating);
       const { credentials, leftToDo, warnings } = await migrate(args, migrating);
       expect(credentials).toMatchObject({ withPassword: 3, kept: 3, others: [] });
-      expect(leftToDo.filter(({ message }) => message.includes('as active'))).toHaveLength(2);
+      expect(leftToDo.filter(({ message }) => message.includes('activates a person'))).toHaveLength(2);
       expect(warnings.filter(({ type }) => type !== 'manifest')).toEqual([]);
       expect(plan).toMatchObject({ credentials });
     }

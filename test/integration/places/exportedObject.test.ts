@@ -114,7 +114,7 @@ describe('an export that an instance has written into its bucket', () => {
 
   it('is not stored if it is not described', async () => {
     const { to, call } = await startInstance({ description: {} });
-    const problem = 'returned a damaged export (its object is not described';
+    const problem = 'returned a damaged export (the response does not describe the object that contains the export';
     await calling()(call, 1, problem);
     expect(existsSync(to)).toBe(false);
   });
@@ -149,10 +149,10 @@ describe('an export that an instance has written into its bucket', () => {
       await trackStore(target, { name: url, content }, 'exporting', { output: silent, signal });
     };
     const deleted = await startInstance();
-    await expect(store(deleted.url)).rejects.toThrow(/the incomplete file was removed$/);
+    await expect(store(deleted.url)).rejects.toThrow(/the command removed the incomplete file$/);
     expect(deleted.requests.filter((request) => request.startsWith('DELETE'))).toHaveLength(1);
     const kept = await startInstance({ deletion: 503 });
-    await expect(store(kept.url)).rejects.toThrow(/the incomplete file was removed; the file of the export remains/);
+    await expect(store(kept.url)).rejects.toThrow(/the command removed the incomplete file; the file of the export remains/);
   });
 
   it('is an error that names the limit if the instance has no bucket', async () => {

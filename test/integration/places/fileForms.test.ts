@@ -73,7 +73,7 @@ describe('a directory in place of a file', () => {
   it('is refused with a sentence that names it', async () => {
     const directory = `${await testDirectory()}/exports.json`;
     await mkdir(directory);
-    await call(`inspect ${directory}`, 1, `${directory} is a directory, not an export file: name a file`);
+    await call(`inspect ${directory}`, 1, `${directory} is a directory, not an export file: specify a file`);
   });
 });
 
