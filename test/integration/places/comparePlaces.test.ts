@@ -41,7 +41,8 @@ describe('identity compare', () => {
     await call(`import ${file} --to ${south.database}`, 0);
     for (const places of [`${file} ${south.database}`, `${south.database} ${file}`, `${file} ${north.database}`])
       await call(`compare ${places} --with all`, 0, /^equal\n/);
-    const partly = /^all compared records are equal\n[\s\S]*\nnot compared: passwords, otp, keys \(--with selects them\)\n/;
+    const partly =
+      /^all compared records are equal\n[\s\S]*\nnot compared: passwords, otp, keys \(--with selects them\)\n/;
     await call(`compare ${file} ${north.database}`, 0, partly);
     const databases = `compare ${north.database} ${south.database} --with all`;
     const line = (of: typeof north) =>

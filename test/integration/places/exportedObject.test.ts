@@ -152,7 +152,9 @@ describe('an export that an instance has written into its bucket', () => {
     await expect(store(deleted.url)).rejects.toThrow(/the command removed the incomplete file$/);
     expect(deleted.requests.filter((request) => request.startsWith('DELETE'))).toHaveLength(1);
     const kept = await startInstance({ deletion: 503 });
-    await expect(store(kept.url)).rejects.toThrow(/the command removed the incomplete file; the file of the export remains/);
+    await expect(store(kept.url)).rejects.toThrow(
+      /the command removed the incomplete file; the file of the export remains/,
+    );
   });
 
   it('is an error that names the limit if the instance has no bucket', async () => {

@@ -112,8 +112,12 @@ describe('a difference between a ZITADEL and another side', () => {
   it('of a state is explained if the record is closed on both sides', () => {
     const states = (first: string, second: string) => changed('humanUsers', { path: 'state', first, second });
     const user = (state: string) => `USER_STATE_${state}`;
-    expect(zitadelReason(states(user('SUSPEND'), user('INACTIVE')), zitadel)).toMatch(/^has another state without access in ZITADEL/);
-    expect(zitadelReason(states(user('INACTIVE'), user('LOCKED')), zitadel)).toMatch(/^has another state without access in ZITADEL/);
+    expect(zitadelReason(states(user('SUSPEND'), user('INACTIVE')), zitadel)).toMatch(
+      /^has another state without access in ZITADEL/,
+    );
+    expect(zitadelReason(states(user('INACTIVE'), user('LOCKED')), zitadel)).toMatch(
+      /^has another state without access in ZITADEL/,
+    );
     for (const open of ['ACTIVE', 'INITIAL']) {
       expect(zitadelReason(states(user('LOCKED'), user(open)), zitadel)).toBeUndefined();
       expect(zitadelReason(states(user(open), user('LOCKED')), zitadel)).toBeUndefined();
