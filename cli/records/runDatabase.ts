@@ -159,7 +159,13 @@ export class ComparedSides {
 const sideTable = (side: Side) => `
   CREATE TABLE ${side} (position INTEGER PRIMARY KEY, key BLOB UNIQUE, section TEXT, orgId TEXT, id TEXT, content TEXT,
     isRepeat INTEGER, loss TEXT) STRICT;`;
+const insertInto = (side: Side) => `
+  INSERT OR IGNORE INTO ${side} (key, section, orgId, id, content, isRepeat, loss) VALUES (?, ?, ?, ?, ?, ?, ?)`;
+const INSERT = { first: insertInto('first'), second: insertInto('second') };
+
+// The keys of records arrive in random order. With SQLite's default cache of 2 MB, most inserts would read the disk.
 const TABLES = `
+  PRAGMA cache_size = -16000;
   ${sideTable('first')}
   ${sideTable('second')}
   CREATE TABLE providers (orgId TEXT, id TEXT, side TEXT, PRIMARY KEY (orgId, id, side)) STRICT, WITHOUT ROWID;
@@ -379,10 +385,8 @@ export class RunDatabase implements Disposable, Pairing {
    */
   private keep(side: Side, { key, section, orgId, id, content }: ComparedRecord, loss: string | null): void {
     const text = JSON.stringify(content);
-    const sql = `INSERT OR IGNORE INTO ${side} (key, section, orgId, id, content, isRepeat, loss)
-      VALUES (?, ?, ?, ?, ?, ?, ?)`;
     const insert = (as: Uint8Array, isRepeat: boolean) =>
-      this.database.statement(sql).run(as, section, orgId, id, text, Number(isRepeat), loss).changes > 0;
+      this.database.statement(INSERT[side]).run(as, section, orgId, id, text, Number(isRepeat), loss).changes > 0;
     if (insert(key, false)) return;
     const isSame = [side, 'first' as const].some((other) => this.contentOf(other, key) === text);
     if (!isSame) insert(repeatKey(key, text), true);
