@@ -140,11 +140,11 @@ function fileEncryption(): FileEncryption {
 
 /** Reads the bytes from `start` up to `end` in chunks, each in its own buffer. */
 async function* readFileRange(file: FileHandle, start: number, end: number, decrypt: FileEncryption) {
+  const encrypted = Buffer.allocUnsafeSlow(Math.min(chunkBytes, Math.max(end - start, 0)));
   for (let position = start; position < end; ) {
-    const wanted = Math.min(chunkBytes, end - position);
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(wanted), 0, wanted, position);
+    const { bytesRead } = await file.read(encrypted, 0, Math.min(encrypted.length, end - position), position);
     if (bytesRead === 0) throw new Error(`the spooled body ends at ${position} bytes instead of ${end}`);
-    yield decrypt(buffer.subarray(0, bytesRead), position);
+    yield decrypt(encrypted.subarray(0, bytesRead), position);
     position += bytesRead;
   }
 }

@@ -174,7 +174,7 @@ export class JsonSplitter {
   private append(chunk: Buffer): Buffer {
     const length = this.remaining + chunk.length;
     if (length > this.buffer.length) {
-      const grown = Buffer.allocUnsafe(Math.max(length, 2 * this.remaining));
+      const grown = Buffer.allocUnsafe(2 * length);
       this.buffer.copy(grown, 0, 0, this.remaining);
       this.buffer = grown;
     }
@@ -189,10 +189,16 @@ export class JsonSplitter {
     const { running } = this;
     if (running !== undefined) this.checkSize(running, bytes, at);
     const from = running?.isKept ? running.start - this.offset : at;
-    if (this.remaining === 0 || from > 0) this.buffer = Buffer.from(bytes.subarray(from));
+    if (this.remaining === 0 || from > 0) this.keep(bytes.subarray(from));
     this.remaining = bytes.length - from;
     this.offset += from;
     this.scanned = at - from;
+  }
+
+  /** Copies the bytes to the start of the buffer, which may contain them. */
+  private keep(rest: Buffer): void {
+    if (rest.length > this.buffer.length) this.buffer = Buffer.allocUnsafe(rest.length);
+    rest.copy(this.buffer);
   }
 
   /**
