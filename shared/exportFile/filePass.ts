@@ -44,7 +44,7 @@ export interface PassOptions {
   /** Receives the items of each chunk before they are validated. */
   readonly onItems?: ((items: readonly ExportFileItem[]) => void) | undefined;
   /** Receives the number of organisations so far. */
-  readonly onOrganisations?: (count: number) => void;
+  readonly onOrganisations?: (count: number) => Promise<void> | undefined;
   /**
    * Receives each entry of `orgs` after the entry's end. The pass then drops the entry to save memory. By default, the
    * pass keeps all entries.
@@ -78,7 +78,7 @@ export async function readFile(source: ExportFileSource, signal: AbortSignal, op
 export async function* passFile(
   source: ExportFileSource,
   signal: AbortSignal,
-  { onRecord, onItems, onOrganisations = () => {}, onEntry, knownDrafts, isStream = false }: PassOptions,
+  { onRecord, onItems, onOrganisations = () => undefined, onEntry, knownDrafts, isStream = false }: PassOptions,
 ): AsyncGenerator<Uint8Array, FilePass, void> {
   const pass = createPass();
   const reader = new ExportFileReader(() => true, { onUnknown: pass.unknown.addField });
@@ -94,7 +94,7 @@ export async function* passFile(
       if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw new JsonError([], TOO_MUCH_WHITE_SPACE);
       const items = reader.push(chunk);
       onItems?.(items);
-      onOrganisations(reader.organisations);
+      await onOrganisations(reader.organisations);
       for (const item of items) {
         if (isTurnOver()) await yieldToEventLoop();
         violations.capture(item, () => addItem(item, pass, onRecord, knownDrafts));

@@ -105,7 +105,6 @@ export async function inspect(
   signal: AbortSignal,
   options: InspectionOptions = {},
 ): Promise<Inspection> {
-  await countOrganisations(source, signal, options.limits);
   const { isSelected = () => true } = options;
   const { pass, counts, nested, invalid, leftOut, initialPeople, unknownUsers } = await readRecords(source, signal, {
     ...options,
@@ -209,6 +208,9 @@ export function tallyOrganisation(record: OrganisationRecord | undefined, tally:
   tally.addOrganisation();
   if (record !== undefined) tally.add(record);
 }
+
+/** The number of organisations after which the others are counted, before their fields are read. */
+const MANY_ORGANISATIONS = 1_000;
 
 /**
  * Rejects a file inside the request that has too many organisations, before reading their fields, which takes much
@@ -341,7 +343,13 @@ async function countRecords(
       }
     } else increase(leftOut, record.section.name);
   };
-  const onOrganisations = (count: number) => budget.checkOrganisations(count);
+  let areCounted = false;
+  const onOrganisations = (count: number) => {
+    budget.checkOrganisations(count);
+    if (areCounted || count < MANY_ORGANISATIONS) return undefined;
+    areCounted = true;
+    return countOrganisations(source, signal, limits);
+  };
   const pass = await readFile(source, signal, { onRecord, onItems, onOrganisations, knownDrafts, isStream: isOnce });
   return { pass, counts, nested, invalid, leftOut, initialPeople, unknownUsers };
 }
