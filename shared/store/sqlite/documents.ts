@@ -70,17 +70,24 @@ export function selectDocuments(
 ): VersionedDocuments {
   const documents: (StoredDocument | undefined)[] = [];
   const versions: Version[] = [];
+  // Documents of one commit have the same version, and formatting a version takes as long as reading a field.
+  let last = { version: Number.NaN, text: '' };
+  const formatVersion = (version: number) => {
+    if (version !== last.version) last = { version, text: versionText(version) };
+    return last.text;
+  };
   const add = ({ id }: DocumentKey, row: unknown) => {
     documents.push(Array.isArray(row) ? toDocument(id, row, fields) : undefined);
-    versions.push(Array.isArray(row) ? versionText(Number(row[fields.length])) : undefined);
+    versions.push(Array.isArray(row) ? formatVersion(Number(row[fields.length])) : undefined);
   };
   const { single, batch } = selectSql(fields);
   let at = 0;
   for (; keys.length - at >= SELECTED_TOGETHER; at += SELECTED_TOGETHER) {
     const part = keys.slice(at, at + SELECTED_TOGETHER);
     const rows = connection.prepare(batch).all(...part.flatMap(({ collection, id }) => [collection, id]));
-    const byPosition = new Map(rows.map((row) => [Array.isArray(row) ? row.at(-1) : undefined, row]));
-    for (const [position, key] of part.entries()) add(key, byPosition.get(position));
+    const byPosition: unknown[] = [];
+    for (const row of rows) if (Array.isArray(row)) byPosition[Number(row.at(-1))] = row;
+    for (const [position, key] of part.entries()) add(key, byPosition[position]);
   }
   for (const key of keys.slice(at)) add(key, connection.prepare(single).get(key.collection, key.id));
   return { documents, versions };
