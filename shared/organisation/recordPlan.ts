@@ -141,6 +141,20 @@ export function planReferences({ section, json, orgId }: KeyedRecord): readonly 
   return planned;
 }
 
+/** Lists the keys of the targets of a record's reference. */
+export function targetKeys(reference: Reference, { json, orgId }: KeyedRecord): readonly DocumentKey[] {
+  const { collection, key, optional } = reference;
+  const [path = ''] = key;
+  if (key.length === 1 && !path.includes('[')) {
+    const text = textAt(json, path, orgId);
+    return text === '' && optional === true ? [] : [{ collection, id: documentId(text) }];
+  }
+  return targetParts(reference, (part) => textsAt(json, part, orgId)).map((parts) => ({
+    collection,
+    id: documentId(...parts),
+  }));
+}
+
 /** Returns the name of the field that contains the id of a reference's target. */
 export function referenceField({ key }: Reference): string {
   return String(key.at(-1)).replace('[]', '');

@@ -2,7 +2,8 @@ import { openTemporaryDatabase } from '../../../shared/collections/temporaryData
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { KeyedRecord } from '../../../shared/organisation/recordPlan.ts';
-import { isList } from '../../../shared/organisation/sections/section.ts';
+import type { FieldPath } from '../../../shared/organisation/relations.ts';
+import { isList, type Section } from '../../../shared/organisation/sections/section.ts';
 import { documentId, documentPath } from '../../../shared/store/store.ts';
 
 /**
@@ -34,14 +35,28 @@ export class EarlierRecords implements Disposable {
   }
 }
 
+/** Returns the path that identifies a record within a file; see `identifyingId`. */
+export function identifyingKey(record: KeyedRecord): string {
+  return documentPath({ collection: record.section.collection, id: identifyingId(record) });
+}
+
 /**
- * Returns the key that identifies a record within a file, without a field that is completed from stored records. For
- * sections whose foreign records are ignored, the key contains the organisation, because every organisation may contain
- * the same record: ZITADEL exports the members of all projects in every organisation.
+ * Returns the id that identifies a record within a file and a collection, without a field that is completed from stored
+ * records. For sections whose foreign records are ignored, the id contains the organisation, because every organisation
+ * may contain the same record: ZITADEL exports the members of all projects in every organisation.
  */
-export function identifyingKey({ section, json, orgId }: KeyedRecord): string {
-  const { collection, key, completed, references = [] } = section;
-  const parts = key.filter((path) => path !== completed?.field).map((path) => textAt(json, path, orgId));
+export function identifyingId({ section, json, orgId }: KeyedRecord): string {
+  return documentId(...identifyingPaths(section).map((path) => textAt(json, path, orgId)));
+}
+
+const pathsBySection = new Map<Section, readonly FieldPath[]>();
+
+function identifyingPaths(section: Section): readonly FieldPath[] {
+  const known = pathsBySection.get(section);
+  if (known !== undefined) return known;
+  const { key, completed, references = [] } = section;
   const isPerOrganisation = references.some(({ ifForeign }) => ifForeign === 'notCarried');
-  return documentPath({ collection, id: documentId(...parts, ...(isPerOrganisation ? [orgId] : [])) });
+  const paths = [...key.filter((path) => path !== completed?.field), ...(isPerOrganisation ? ['$orgId'] : [])];
+  pathsBySection.set(section, paths);
+  return paths;
 }

@@ -4,12 +4,13 @@
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import type { JsonPath } from '../../../shared/json/jsonError.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { type PlannedReference, planReferences, recordKey } from '../../../shared/organisation/recordPlan.ts';
+import { recordKey, targetKeys } from '../../../shared/organisation/recordPlan.ts';
+import type { Reference } from '../../../shared/organisation/relations.ts';
 import { isList, type Section } from '../../../shared/organisation/sections/section.ts';
-import type { DocumentKey } from '../../../shared/store/store.ts';
+import type { Collection, DocumentKey } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
 import { collectWarnings } from '../results/recordWarnings.ts';
-import { identifyingKey } from './earlierRecords.ts';
+import { identifyingId } from './earlierRecords.ts';
 
 /**
  * A record of the file that counts as unchanged if the stored record is equal, and if the record's organisation has all
@@ -27,6 +28,11 @@ export interface InspectedRecord
   readonly key: DocumentKey;
   readonly references: readonly DocumentKey[];
   readonly warnings: readonly ImportWarning[];
+  /**
+   * The state (`ImportContext.state`) of the import that found the record unchanged. A mirroring import and its trial
+   * have different states.
+   */
+  unchangedIn: object | undefined;
 }
 
 /** Bounds the memory of the kept records to some 50 MB. */
@@ -40,11 +46,12 @@ export class InspectedRecords implements RecordVisitor {
   private readonly isStored: (orgId: string) => Promise<boolean>;
   /** Whether records are kept; undefined before the first record. */
   private isKeeping: boolean | undefined;
-  /**
-   * The records by their identifying keys; undefined for records that a comparison alone cannot decide, such as
-   * repeated records.
-   */
-  private readonly kept = new Map<string, InspectedRecord | undefined>();
+  /** The kept records in the file's order, including repeated records. */
+  private kept: InspectedRecord[] = [];
+  /** The records by collection and identifying id; undefined for records that a comparison alone cannot decide. */
+  private readonly byId = new Map<Collection, Map<string, InspectedRecord | undefined>>();
+  private readonly repeated = new Set<InspectedRecord>();
+  private ids = 0;
 
   /** @param isStored whether an organisation is stored */
   constructor(isStored: (orgId: string) => Promise<boolean>) {
@@ -55,22 +62,35 @@ export class InspectedRecords implements RecordVisitor {
   add(record: OrganisationRecord, _holder: OrganisationRecord | undefined, path: JsonPath | undefined): void {
     if (this.isKeeping === undefined) void this.findOut(record.orgId);
     if (this.isKeeping === false) return;
-    const key = identifyingKey(record);
-    const isRepeated = this.kept.has(key);
-    if (!isRepeated && this.kept.size >= MAX_KEPT) return;
-    this.kept.set(key, isRepeated || path === undefined ? undefined : inspectedRecord(record, path));
+    const { collection } = record.section;
+    const id = identifyingId(record);
+    const byId = this.byId.get(collection) ?? new Map<string, InspectedRecord | undefined>();
+    this.byId.set(collection, byId);
+    if (byId.has(id)) {
+      const earlier = byId.get(id);
+      if (earlier !== undefined) this.repeated.add(earlier);
+    } else if (this.ids < MAX_KEPT) {
+      this.ids++;
+      const inspected = path === undefined ? undefined : inspectedRecord(record, path);
+      if (inspected !== undefined) this.kept.push(inspected);
+      byId.set(id, inspected);
+    }
   }
 
   reset(): void {
-    this.kept.clear();
+    this.clear();
     this.isKeeping = undefined;
   }
 
   /** Lists the records of some sections, in the file's order. */
   of(sections: ReadonlySet<Section>): InspectedRecord[] {
-    return [...this.kept.values()]
-      .filter((record) => record !== undefined)
-      .filter(({ section }) => sections.has(section));
+    return this.kept.filter((record) => sections.has(record.section) && !this.repeated.has(record));
+  }
+
+  /** Returns the record with a key. Does not find records whose keys differ from their identifying ids. */
+  find({ collection, id }: DocumentKey): InspectedRecord | undefined {
+    const found = this.byId.get(collection)?.get(id);
+    return found?.key.id === id ? found : undefined;
   }
 
   /** Looks up whether the first organisation is stored. Keeps records until the answer arrives. */
@@ -78,7 +98,14 @@ export class InspectedRecords implements RecordVisitor {
     this.isKeeping = true;
     // Ignore an error of the database, because the import's next call fails too.
     this.isKeeping = await this.isStored(orgId).catch(() => false);
-    if (!this.isKeeping) this.kept.clear();
+    if (!this.isKeeping) this.clear();
+  }
+
+  private clear(): void {
+    this.kept = [];
+    this.byId.clear();
+    this.repeated.clear();
+    this.ids = 0;
   }
 }
 
@@ -89,27 +116,46 @@ function inspectedRecord(record: OrganisationRecord, [, entry, list, index]: Jso
   if (!isList(section) || section.adjusted !== undefined || invalid !== undefined || givenPassword !== undefined)
     return undefined;
   if (hasConvertedKey(section)) return undefined;
-  const references = planReferences(record);
-  if (!references.every(requiresExistence)) return undefined;
+  const references = referencedKeys(record);
+  if (references === undefined) return undefined;
   return {
-    ...{ section, orgId, digest, credentials, otpEmail },
+    section,
+    orgId,
+    digest,
+    credentials,
+    otpEmail,
     key: recordKey(record),
     entry: Number(entry),
     list: String(list),
     index: Number(index),
-    references: references.map((reference) => reference.key),
+    references,
     warnings: collectWarnings(record, UNCHANGED),
+    unchangedIn: undefined,
   };
 }
 
 /** Whether different spellings of a key can mean the same record, so that only conversion reveals repeated records. */
-function hasConvertedKey({ key, values = {} }: Section): boolean {
-  return key.some((path) => values[path] !== undefined);
+function hasConvertedKey({ key, values }: Section): boolean {
+  return values !== undefined && key.some((path) => values[path] !== undefined);
 }
 
 const UNCHANGED = { kind: 'unchanged' } as const;
+const NO_KEYS: readonly DocumentKey[] = [];
+
+/** Lists the keys to which a record refers; undefined if the existence of their records is not enough. */
+function referencedKeys(record: OrganisationRecord): readonly DocumentKey[] | undefined {
+  const { references } = record.section;
+  if (references === undefined) return NO_KEYS;
+  const keys: DocumentKey[] = [];
+  for (const reference of references) {
+    const targets = targetKeys(reference, record);
+    if (targets.length > 0 && !requiresExistence(reference)) return undefined;
+    keys.push(...targets);
+  }
+  return keys;
+}
 
 /** Whether a reference only requires that its target exists in the record's own organisation. */
-function requiresExistence({ reference: { check, isParent, ifOwn } }: PlannedReference): boolean {
+function requiresExistence({ check, isParent, ifOwn }: Reference): boolean {
   return check === undefined && isParent === undefined && ifOwn === undefined;
 }

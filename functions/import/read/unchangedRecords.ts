@@ -1,12 +1,18 @@
 import type { JsonPath } from '../../../shared/json/jsonError.ts';
 import type { Section } from '../../../shared/organisation/sections/section.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
-import { credentialFields } from '../../../shared/store/documentFields.ts';
+import { credentialFields, type FieldName } from '../../../shared/store/documentFields.ts';
 import { isOfAnImport } from '../../../shared/store/lastChange.ts';
-import { documentPath, READ_BATCH, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
+import {
+  type DocumentKey,
+  documentPath,
+  READ_BATCH,
+  readByPath,
+  type StoredDocument,
+} from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
-import { comparedFields, isSameRecord } from '../decide/storedEquality.ts';
+import { isSameRecord } from '../decide/storedEquality.ts';
 import { isDoomed } from '../mirror/deletions.ts';
 import type { InspectedRecord } from '../plan/inspectedRecords.ts';
 import type { Targets } from '../plan/targets.ts';
@@ -50,29 +56,33 @@ export async function findUnchanged(
   // The interrupted removal of another organisation may have deleted records to which the file's records refer.
   if (removed.size > 0) return unchanged;
   const stored = inspected.of(sections).filter(({ entry }) => targets.get(entry)?.isNew === false);
+  // The lock prevents the deletion of records that this import has found unchanged in earlier phases.
+  const isUnchanged = (key: DocumentKey, orgId: string) => {
+    const target = inspected.find(key);
+    return target?.orgId === orgId && target.unchangedIn === state;
+  };
   for await (const batch of inTurns(stored, READ_BATCH, signal)) {
+    const unread = batch.map((record) => record.references.filter((key) => !isUnchanged(key, record.orgId)));
     const [found, references] = await Promise.all([
       store.getMany(
         batch.map(({ key }) => key),
-        comparedFields,
+        mirror === undefined ? recordFields : mirroredFields,
       ),
-      readByPath(
-        store,
-        batch.flatMap((record) => record.references),
-        ['orgId', 'partition'],
-      ),
+      readByPath(store, unread.flat(), ['orgId', 'partition']),
     ]);
-    const isIntact = (path: string, orgId: string) => {
-      const target = references.get(path);
-      return target?.orgId === orgId && !isInDeletion(target) && !isDoomed(path, mirror);
+    const isIntact = (key: DocumentKey, orgId: string) => {
+      const target = references.get(documentPath(key));
+      return target?.orgId === orgId && !isInDeletion(target);
     };
     const equal = batch.filter(
       (record, index) =>
         isStored(record, found[index], mirror) &&
-        record.references.every((reference) => isIntact(documentPath(reference), record.orgId)),
+        unread[index]?.every((key) => isIntact(key, record.orgId)) === true &&
+        (mirror === undefined || !record.references.some((key) => isDoomed(documentPath(key), mirror))),
     );
     for (const record of equal) {
       unchanged.add(record);
+      record.unchangedIn = state;
       state.report.count('unchanged', record.section.name);
       for (const warning of record.warnings) state.report.addWarning(warning);
     }
@@ -81,6 +91,9 @@ export async function findUnchanged(
   if (unchanged.size > 0) state.pace.readsFirst = true;
   return unchanged;
 }
+
+const recordFields: readonly FieldName[] = ['partition', 'orgId', 'digest', ...credentialFields, 'otpEmail'];
+const mirroredFields: readonly FieldName[] = [...recordFields, 'changedAt'];
 
 /** Whether a record equals the stored record, and a mirroring import has nothing else to decide about the record. */
 function isStored(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { identifyingId } from '../../../../functions/import/plan/earlierRecords.ts';
 import { InspectedRecords } from '../../../../functions/import/plan/inspectedRecords.ts';
 import { sections } from '../../../../shared/organisation/allSections.ts';
 import type { RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
@@ -37,6 +38,16 @@ describe('the records that an inspection keeps', () => {
         stored,
       ),
     ).toEqual(['O|V|P|']);
+  });
+
+  it('are found by the keys under which they are stored', () => {
+    const inspected = new InspectedRecords(stored);
+    const grant = plan('userGrants', { userId: 'U', projectId: 'P', roleKeys: ['r'] });
+    for (const [index, { record }] of [project('1', 'one'), grant].entries())
+      inspected.add(record, undefined, ['orgs', 0, record.section.name, index]);
+    expect(inspected.find({ collection: 'projects', id: '1' })?.digest).toBe(project('1', 'one').record.digest);
+    for (const id of ['1', grant.key.id, identifyingId(grant.record)])
+      expect(inspected.find({ collection: 'userGrants', id })).toBeUndefined();
   });
 
   it('are no triggers, which a file may name in two ways', async () => {
