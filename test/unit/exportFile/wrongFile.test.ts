@@ -23,6 +23,9 @@ const json = (value: unknown) => JSON.stringify(value);
 const PRODUCT = 'an export of another product';
 const RESPONSE = 'the response of an export or import';
 const DOCUMENT = 'a document, image, database or program';
+const SEARCH = "a list from ZITADEL's API";
+const NPM = 'the output of npm, with lines before the export';
+const FORM = 'a form of several parts (multipart)';
 const COMPRESSED = 'compressed by another method than gzip, or twice';
 
 describe('a file of another kind', () => {
@@ -45,11 +48,7 @@ describe('a file of another kind', () => {
     ['CSV that ends inside a line', 'id\temail\tname\n1\ta@b.c\tAda\n2\tb@b', 'a spreadsheet'],
     ["a gateway's error", 'upstream connect error or disconnect/reset before headers, reset reason: overflow', 'text'],
     ['prose', 'Sorry, the service is down;\r\nwe work on it, day and night, for you.\r\n', 'text'],
-    [
-      'people, one per line',
-      `${json({ user_id: '1' })}\n${json({ user_id: '2' })}\n`,
-      'a list of JSON objects, one per line',
-    ],
+    ['people, one per line', '{"user_id":"1"}\n{"user_id":"2"}\n', 'a list of JSON objects, one per line'],
     ['organisations, one per line', '{"orgId":"1"}\n{"orgId":"2"}\n', 'a list of organisations, one per line'],
     ['null', 'null\n', 'the JSON value null'],
     ['a number', '429', 'the JSON value 429'],
@@ -59,52 +58,28 @@ describe('a file of another kind', () => {
     ['YAML of several lines', 'version: 1\norgs:\n- orgId: "1"\n', 'YAML, or JSON without its braces'],
     ['YAML with a mark', '---\n- orgId: "1"\n', 'YAML, or JSON without its braces'],
     ['an error in a line', 'Error: not found\n', 'text'],
-    [
-      'an export in a response',
-      json({ result: [JSON.parse(FILE)] }),
-      'an object whose field result contains the organisations',
-    ],
-    [
-      'an export in a field',
-      json({ ok: 1, data: JSON.parse(FILE) }),
-      'an object whose field data contains the organisations',
-    ],
-    ['exports in a list', json([JSON.parse(FILE)]), 'a list of objects that contain the organisations'],
-    [
-      'a search for organisations',
-      json({ details: {}, result: [{ id: '1', name: 'A', primaryDomain: 'a.example' }] }),
-      "a list from ZITADEL's API",
-    ],
+    ['an export in a response', `{"result":[${FILE}]}`, 'an object whose field result contains the organisations'],
+    ['an export in a field', `{"ok":1,"data":${FILE}}`, 'an object whose field data contains the organisations'],
+    ['exports in a list', `[${FILE}]`, 'a list of objects that contain the organisations'],
+    ['a search for organisations', json({ details: {}, result: [{ id: '1', name: 'A', primaryDomain: 'a' }] }), SEARCH],
     ['progress', '{"event":"progress","phase":1}\n{"event":"result"}\n', 'the progress of an export or import'],
     ['double encoding', json(FILE), 'encoded twice, as a JSON text'],
     ['a request for a bucket', json({ data_orgs_gcs: { bucket: 'b' } }), 'an import request'],
     ['a misspelt request', json({ timeout: '1m', dataOrgsV1: {} }), 'an import request'],
     ['the response of an import', json({ errors: [], success: {} }), RESPONSE],
     ['the response of an export', json({ manifest: {}, object: { bucket: 'b' } }), RESPONSE],
-    [
-      'a saved gRPC error',
-      json({ code: 8, message: 'too large', details: [] }),
-      'a saved error response ("too large")',
-    ],
+    ['a saved gRPC error', '{"code":8,"message":"too large","details":[]}', 'a saved error response ("too large")'],
     ["a Keycloak realm's export", json({ id: 'r', realm: 'my', users: [{ username: 'u' }] }), PRODUCT],
     ["Auth0's users", json([{ user_id: 'auth0|1', email: 'a@b.c' }]), PRODUCT],
     ["Firebase's users", json({ users: [{ localId: '1', email: 'a@b.c' }] }), PRODUCT],
     ['SCIM', json({ schemas: [], Resources: [{ userName: 'u' }] }), PRODUCT],
-    [
-      'a search for people',
-      json({ details: { totalResult: '1' }, result: [{ userId: '1' }] }),
-      "a list from ZITADEL's API",
-    ],
+    ['a search for people', json({ details: { totalResult: '1' }, result: [{ userId: '1' }] }), SEARCH],
     ['XML', '<?xml version="1.0"?>\n<users><user id="1"/></users>', 'XML'],
     ['prose of a comma a line', 'Hello, world\nBye, world\n', 'text'],
     ['Base64', Buffer.from(FILE).toString('base64'), 'encoded in Base64'],
     ['gzip in Base64', gzipSync(FILE).toString('base64'), 'encoded in Base64'],
     ['headers', `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n${FILE}`, 'a response with its headers'],
-    [
-      'a pointer of Git LFS',
-      'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n',
-      'a pointer of Git LFS',
-    ],
+    ['Git LFS', 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 9\n', 'a pointer of Git LFS'],
     ['age', 'age-encryption.org/v1\n-> X25519 abc\n', 'encrypted'],
     ['age in armour', '-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n', 'encrypted'],
     ['PGP in armour', '-----BEGIN PGP MESSAGE-----\n\nhQIMA\n', 'encrypted'],
@@ -123,22 +98,10 @@ describe('a file of another kind', () => {
     ['a module', `export default ${FILE};`, 'JSON inside a script'],
     ['Markdown', `\`\`\`json\n${FILE}\n\`\`\`\n`, 'JSON inside a Markdown block'],
     ['a chunked body', `2d\r\n${FILE}\r\n0\r\n\r\n`, 'a response with the sizes of its chunks'],
-    [
-      'the output of npm run',
-      `\n> identity@1.0.0 identity\n> node cli/main.ts export\n\n${FILE}`,
-      'the output of npm, with lines before the export',
-    ],
+    ['npm run', `\n> identity@1.0.0 identity\n> node cli/main.ts export\n\n${FILE}`, NPM],
     ["curl's progress", '  % Total    % Received % Xferd  Average Speed\n', 'the output of curl, with its log'],
-    [
-      'a form',
-      `--XX\r\nContent-Disposition: form-data; name="file"\r\n\r\n${FILE}\r\n--XX--`,
-      'a form of several parts (multipart)',
-    ],
-    [
-      "a browser's form",
-      `------WebKitFormBoundaryX\r\nContent-Disposition: form-data; name="file"\r\n\r\n${FILE}`,
-      'a form of several parts (multipart)',
-    ],
+    ['a form', `--XX\r\nContent-Disposition: form-data; name="file"\r\n\r\n${FILE}\r\n--XX--`, FORM],
+    ["a browser's form", `------WebKitFormBoundaryX\r\nContent-Disposition: form-data; name="f"\r\n\r\n${FILE}`, FORM],
     ['pg_dump', '--\n-- PostgreSQL database dump\n--\n\nSET statement_timeout = 0;\n', 'a dump of a database'],
     ['SQL', "INSERT INTO users VALUES ('1');\n", 'a dump of a database'],
     ['conflicts', `<<<<<<< HEAD\n${FILE}\n=======\n`, 'a file with unresolved Git conflicts'],
