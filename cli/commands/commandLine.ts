@@ -94,7 +94,7 @@ type RunCommand = (command: Command, given: GivenValues) => Promise<void>;
  */
 export function createProgram(
   run: RunCommand,
-  output: Pick<OutputConfiguration, 'writeOut' | 'writeErr'> = {},
+  output: Pick<OutputConfiguration, 'writeOut' | 'writeErr' | 'getOutHelpWidth'> = {},
   all = commands,
 ): CommanderCommand {
   const program = new Commander('identity')
