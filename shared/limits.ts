@@ -58,7 +58,7 @@ const limitTable = {
     unit: 'bytes',
     selfHosted: 2_000_000_000,
     cloud: UNLIMITED,
-    text: 'bytes of the bodies and objects of all running imports and exports together; temporary files may use half of the free space',
+    text: 'bytes of the bodies and objects of all running imports and exports together; temporary files can use half of the free space',
   },
   // Each organisation needs about 2 KB of memory.
   organisations: {
@@ -80,7 +80,7 @@ const limitTable = {
   fields: fixed(
     'fields',
     'count',
-    'fields of a request, of a file, of an organisation in it, and of an unknown object',
+    'fields of a request, of a file, of an organisation of the file, and of an unknown object',
   ),
   inflation: fixed(
     'inflation',

@@ -78,10 +78,10 @@ async function consoleSteps(
     throw usageError(`${place} is not an address: specify an instance by --data DIR or --firestore PROJECT[/DATABASE]`);
   const { origin } = parsed;
   const steps = [
-    '1. Users, Service Users, New: a user in the default organisation, with the Access Token Type Bearer',
-    '2. its Personal Access Tokens, New: with tomorrow as the expiration date',
+    '1. Users, Service Users, New: create a user in the default organisation, with the Access Token Type Bearer',
+    '2. Personal Access Tokens of this user, New: create a token that expires tomorrow',
     `3. store only the token in ${file}, which only you can read (chmod 600)`,
-    '4. Default settings, Administrators, New: the user with the role Iam Owner; for a source, Iam Owner Viewer is enough, but only the console can then delete the user',
+    '4. Default settings, Administrators, New: add the user with the role Iam Owner; for a source, Iam Owner Viewer is enough, but only the console can then delete the user',
   ];
   const next = callText(`migrate --from ${origin} --from-token-file ${shellWord(file)} … --dry-run`);
   return {

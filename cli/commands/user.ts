@@ -156,7 +156,7 @@ async function deleteAlone(call: DeletionCall, { name, kind, remove }: Deletion)
     arguments: [userId],
     options: { force },
   } = call;
-  const interruption = `interrupted: the ${kind} may be deleted in part; repeat the command`;
+  const interruption = `interrupted: parts of the ${kind} may already be deleted; repeat the command`;
   try {
     await runAlone({ name, phase: 'deleting', interruption }, call, (store, onDeleted, signal) =>
       remove(store, userId, { force, signal, onDeleted }),

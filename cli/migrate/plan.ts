@@ -251,7 +251,7 @@ function unmirrored({ manifest }: PlaceInspection, { withKeys }: Pick<MigrationS
  */
 function exportChecks({ exported, settings }: MigrationRun, { place }: OpenSide): MigrationPlan['checks'] {
   const { notices, defaultOrgId, movedExporterId, inspection } = exported;
-  const withDefault = `${place.name} contains ${defaultOrgId}, the default organisation of its source: to leave it out, export again with --exclude-org ${defaultOrgId}`;
+  const withDefault = `${place.name} contains ${defaultOrgId}, the default organisation of its source: to exclude this organisation, export again with --exclude-org ${defaultOrgId}`;
   const withExporter = `the user ${movedExporterId}, who exported the source, is in the export with all its records: if the user served only the export, delete it in the target after the migration`;
   const messages = [
     ...notices.map(({ message }) => message),

@@ -99,7 +99,7 @@ async function withToken(
   { name, origin }: Extract<ParsedPlace, { kind: 'instance' }>,
   { file, option }: SecretFile = { file: undefined, option: '' },
 ): Promise<InstanceSettings> {
-  const question = `The token for ${name}, which is not stored:`;
+  const question = `The token for ${name} (this command does not store the token):`;
   const token =
     file === undefined
       ? checkToken(await askSecret(question, call), 'the answer')

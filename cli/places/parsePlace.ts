@@ -80,7 +80,7 @@ function parseInstancePlace(text: string): ParsedPlace {
   if (url.username !== '' || url.password !== '')
     throw usageError(`the URL of ${url.host} contains a user name or password: specify the token with --token-file`);
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
-    throw usageError(`the URL of ${url.host} has more than the host: specify ${url.origin}`);
+    throw usageError(`the URL of ${url.host} contains more than the host: specify ${url.origin}`);
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw usageError(`http://${url.host} would send the token unencrypted: specify https://${url.host}`);
   return { name: url.origin, kind: 'instance', origin: url.origin };

@@ -129,7 +129,7 @@ const objectDeletion = (): OperationDescription => ({
   tag: 'Organisations',
   summary: 'Delete the object of an export',
   description:
-    'Deletes the object to which an export of the caller redirected, before it expires. Requires the role IAM_OWNER.',
+    'Deletes an object to which an export of the caller has redirected, before the object expires. Requires the role IAM_OWNER.',
   query: { object: transferId.describe('The last part of the object’s `path`.') },
   response: { description: 'The object is deleted.', contract: z.strictObject({}) },
   errors: {

@@ -50,7 +50,7 @@ const removal = (): OperationDescription => ({
   errors: {
     ...commonErrors,
     400: 'The user id is too long, or the path is not percent-encoded UTF-8.',
-    403: 'The caller lacks permission for this user, who may not exist, or the caller belongs to an inactive organisation.',
+    403: 'The caller lacks permission for this user, or the user does not exist, or the caller belongs to an inactive organisation.',
     404: 'The user does not exist, or has no OTP e-mail factor.',
   },
 });
@@ -191,7 +191,7 @@ const betaList = (): OperationDescription => ({
   errors: {
     ...commonErrors,
     400: 'The user id or the query is invalid, or the path is not percent-encoded UTF-8.',
-    403: 'The caller lacks permission for this user, who may not exist, or the caller belongs to an inactive organisation.',
+    403: 'The caller lacks permission for this user, or the user does not exist, or the caller belongs to an inactive organisation.',
   },
 });
 

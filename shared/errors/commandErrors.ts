@@ -27,7 +27,7 @@ export const fileNotOwn = defineError('PERMISSION_DENIED', 'FILE_NOT_OWN', {
 });
 
 export const userUnknown = defineError('NOT_FOUND', 'USER_UNKNOWN', {
-  text: 'user {userId} not found: check the id, and that --data or --firestore names the right instance',
+  text: 'user {userId} not found: check the id, and check that --data or --firestore selects the right instance',
 });
 
 export const tokenUnknown = defineError('NOT_FOUND', 'TOKEN_UNKNOWN', {
@@ -35,7 +35,7 @@ export const tokenUnknown = defineError('NOT_FOUND', 'TOKEN_UNKNOWN', {
 });
 
 export const organisationUnknown = defineError('NOT_FOUND', 'ORGANISATION_UNKNOWN', {
-  text: 'organisation {orgId} not found: check the id, and that --data or --firestore names the right instance',
+  text: 'organisation {orgId} not found: check the id, and check that --data or --firestore selects the right instance',
 });
 
 export const confirmationOutdated = defineError('ABORTED', 'CONFIRMATION_OUTDATED', {
@@ -83,7 +83,7 @@ export const lastOwner = defineError('FAILED_PRECONDITION', 'LAST_OWNER', {
 });
 
 export const stateUnsuitable = defineError('FAILED_PRECONDITION', 'USER_STATE_UNSUITABLE', {
-  text: 'cannot {change} user {userId}, whose state is {state}: only active and initial users can be locked, and only locked users can be unlocked',
+  text: 'cannot {change} user {userId}, whose state is {state}: only users in the state active or initial can be locked, and only locked users can be unlocked',
 });
 
 export const otpEmailSet = defineError('ALREADY_EXISTS', 'OTP_EMAIL_ALREADY_SET', {

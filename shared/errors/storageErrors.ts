@@ -61,7 +61,7 @@ export const storageRejected = defineError('INVALID_ARGUMENT', 'STORAGE_REJECTED
 
 /** The instance cannot access its own bucket. Only its operator can grant access, not the caller. */
 export const transfersForbidden = defineError('UNAVAILABLE', 'TRANSFERS_FORBIDDEN', {
-  text: "{at}: the function's service account may not use the bucket for transfers: grant the account the role Storage Object User on the bucket",
+  text: "{at}: the function's service account has no permission to use the bucket for transfers: grant the account the role Storage Object User on the bucket",
 });
 
 export const transferBucketMissing = defineError('UNAVAILABLE', 'TRANSFER_BUCKET_MISSING', {
@@ -69,7 +69,7 @@ export const transferBucketMissing = defineError('UNAVAILABLE', 'TRANSFER_BUCKET
 });
 
 export const signingForbidden = defineError('UNAVAILABLE', 'SIGNING_FORBIDDEN', {
-  text: "{at}: the function's service account may not sign a URL: grant the account the role Service Account Token Creator on itself, and enable iamcredentials.googleapis.com in the project",
+  text: "{at}: the function's service account has no permission to sign a URL: grant the account the role Service Account Token Creator on itself, and enable iamcredentials.googleapis.com in the project",
 });
 
 /** `failure` is the HTTP status of the response, or the code of a failed connection. */

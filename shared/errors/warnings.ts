@@ -8,7 +8,7 @@ export const warnings = {
   field_ignored: { text: 'unknown field of the request, ignored[: the nearest known field is {nearest}]' },
   manifest_missing: { text: 'the file has no manifest', remedy: 'its completeness cannot be verified' },
   states_unknown: {
-    text: 'unknown states: the file lacks states of records (organisations: {organisations}, people: {people}, service users: {serviceUsers}); each is imported as active or initial, even if it is deactivated or locked at the source',
+    text: 'unknown states: the file lacks states of records (organisations: {organisations}, people: {people}, service users: {serviceUsers}); each of these records is imported in the state active or initial, even if the record is deactivated or locked in the source',
     remedy: 'deactivate or lock such records in the target',
   },
   people_initial: {
@@ -95,8 +95,8 @@ export const warnings = {
     remedy: 'import the file only into a target that has this record, or correct the file',
   },
   part_required: {
-    text: '{field} has {value}, which the file lacks: imported without this value, unless the target has it',
-    remedy: 'add it to the file, or remove it from the record',
+    text: 'the file lacks the value {value} of {field}: the record is imported without this value, unless the target has it',
+    remedy: 'add the value to the file, or remove it from the record',
   },
   organisation_required: {
     text: 'the file has no name for the organisation',

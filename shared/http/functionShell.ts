@@ -84,7 +84,7 @@ function selectFunction(): [string, CreateProgram] {
   const [only, ...others] = registered;
   if (only !== undefined && others.length === 0) return only;
   const names = [...registered.keys()].join(', ');
-  throw new Error(`FUNCTION_TARGET must name one of the registered functions: ${names}`);
+  throw new Error(`FUNCTION_TARGET must be one of the registered functions: ${names}`);
 }
 
 function startFunction(

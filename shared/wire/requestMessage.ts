@@ -112,7 +112,7 @@ export const writtenObject = z
     path: z.string(),
     generation: z.string().describe('The object’s generation, which identifies this content.'),
     size: z.int().nonnegative().describe('Bytes.'),
-    crc32c: z.string().describe('CRC32C, base64 of four bytes.'),
+    crc32c: z.string().describe('The CRC32C of the content: four bytes, in base64.'),
   })
   .readonly() satisfies z.ZodType<WrittenObject>;
 

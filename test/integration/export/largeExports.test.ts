@@ -150,7 +150,9 @@ describe('an export that is larger than a response may be', () => {
     const instance = await filled(undefined, { transfers });
     const response = await instance.request('POST', PATH, everything(instance));
     expect(response.status).toBe(503);
-    expect(await response.json()).toMatchObject({ message: expect.stringContaining('may not sign a URL') });
+    expect(await response.json()).toMatchObject({
+      message: expect.stringContaining('has no permission to sign a URL'),
+    });
     expect(transfers.objects.size).toBe(0);
     expect(instance.events.at(-1)).toMatchObject({
       event: 'export.finished',
@@ -164,7 +166,9 @@ describe('an export that is larger than a response may be', () => {
     const instance = await filled(undefined, { transfers });
     using kept = vi.spyOn(log, 'warn');
     const response = await instance.request('POST', PATH, everything(instance));
-    expect(await response.json()).toMatchObject({ message: expect.stringContaining('may not sign a URL') });
+    expect(await response.json()).toMatchObject({
+      message: expect.stringContaining('has no permission to sign a URL'),
+    });
     const [path] = transfers.objects.keys();
     const fields = { object: `gs://transfers/${path}`, stack_trace: expect.any(Error) };
     expect(kept.mock.calls).toEqual([
@@ -181,7 +185,7 @@ describe('an export that is larger than a response may be', () => {
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({
       message: expect.stringMatching(
-        /^gs:\/\/exports\/a\.json was written \(generation 7\), but the response failed: .*may not sign a URL/,
+        /^gs:\/\/exports\/a\.json was written \(generation 7\), but the response failed: .*has no permission to sign a URL/,
       ),
     });
     expect(transfers.objects.size).toBe(0);

@@ -119,7 +119,7 @@ describe('a function under getTestServer', () => {
     const hello = { method: 'GET', path: '/hello', handler: () => new Response('hello') } as const;
     registerFunction('other', () => program([hello]));
     expect(() => getTestServer('other')).toThrow(
-      'FUNCTION_TARGET must name one of the registered functions: throwaway, other',
+      'FUNCTION_TARGET must be one of the registered functions: throwaway, other',
     );
     vi.stubEnv('FUNCTION_TARGET', 'other');
     const other = getTestServer('other').listen(0, '127.0.0.1');

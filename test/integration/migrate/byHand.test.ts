@@ -125,7 +125,7 @@ describe('identity migrate prepare', () => {
     const prepare = ['migrate', 'prepare', '--token-file', '/nonexistent/zitadel.pat'];
     const { code, stdout } = await identity([...prepare, 'https://zitadel.example.com']);
     expect(code).toBe(0);
-    expect(stdout).toContain('Service Users, New: a user in the default organisation');
+    expect(stdout).toContain('Service Users, New: create a user in the default organisation');
     expect(stdout).toContain(
       'identity migrate --from https://zitadel.example.com --from-token-file /nonexistent/zitadel.pat … --dry-run',
     );

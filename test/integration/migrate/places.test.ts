@@ -154,7 +154,7 @@ describe('identity migrate', () => {
     expect(plan.organisations.map(({ orgId }) => orgId).toSorted()).toEqual(['acme', 'emca', north.orgId].toSorted());
     expect(plan).toMatchObject({ sections: { org: 3, humanUsers: 2 }, secrets: { found: { passwordHashes: 1 } } });
     expect(warningsOf(plan)).toEqual([
-      `${whole} contains ${north.orgId}, the default organisation of its source: to leave it out, export again with --exclude-org ${north.orgId}`,
+      `${whole} contains ${north.orgId}, the default organisation of its source: to exclude this organisation, export again with --exclude-org ${north.orgId}`,
       expect.stringContaining(`the user ${manifest.exportedBy?.userId}, who exported the source, is in the export`),
     ]);
     const part = join(migrating.cwd, 'part.json');

@@ -80,7 +80,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () =
     const north = await servedPlace(sqlite);
     const [cwd, target] = [await testDirectory(), join(await testDirectory(), 'copy.json')];
     const places = ['--from', north.url, '--to', target, '--with', 'none'];
-    const question = `The token for ${north.url}, which is not stored:`;
+    const question = `The token for ${north.url} (this command does not store the token):`;
     const { code, stdout } = await identityAtTerminal(
       ['migrate', '--dry-run', ...places],
       [[question, `${north.token}\r`]],

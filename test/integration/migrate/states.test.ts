@@ -10,7 +10,7 @@ import { keyEnvironment, sqlite } from '../../support/stores/stores.ts';
 const withoutStates = () =>
   exportFileWith({ orgId: 'acme', org: { name: 'Acme' }, humanUsers: [person('ada'), person('bob')] });
 const UNKNOWN =
-  'unknown states: the file lacks states of records (organisations: 1, people: 2, service users: 0); each is imported as active';
+  'unknown states: the file lacks states of records (organisations: 1, people: 2, service users: 0); each of these records is imported in the state active';
 
 describe('a file without states', () => {
   it('is named in what inspect and import print', async () => {

@@ -83,7 +83,7 @@ describe('the bucket for transfers', () => {
   );
   const disabled = googleError(403, 'IAM Service Account Credentials API has not been used in project 1 before');
   const forbidden =
-    "gs://exports/exports/id: the function's service account may not use the bucket for transfers: grant the account the role Storage Object User on the bucket";
+    "gs://exports/exports/id: the function's service account has no permission to use the bucket for transfers: grant the account the role Storage Object User on the bucket";
   const calls: Record<string, (bucket: ReturnType<typeof transfers>) => Promise<unknown>> = {
     write: (bucket) => bucket.write('id', facts, inPieces(Buffer.of()), never),
     downloadUrl: (bucket) => bucket.downloadUrl(written, never),
@@ -109,7 +109,7 @@ describe('the bucket for transfers', () => {
           'downloadUrl',
           response,
           'SIGNING_FORBIDDEN',
-          "gs://exports/exports/id: the function's service account may not sign a URL: grant the account the role Service Account Token Creator on itself, and enable iamcredentials.googleapis.com in the project",
+          "gs://exports/exports/id: the function's service account has no permission to sign a URL: grant the account the role Service Account Token Creator on itself, and enable iamcredentials.googleapis.com in the project",
         ] as const,
     ),
     [
