@@ -91,8 +91,8 @@ const rows: Readonly<Record<string, Readonly<Record<string, When | readonly When
       { path: /humanUsers\[\]\.state$/ },
       { name: /^state:/, test: ({ zitadel, ours }) => zitadel !== undefined && ours !== undefined },
     ],
-    'keeps state and address': { path: /\.email\.isEmailVerified$/, only: 'ours' },
-    'from other files, an import imports only these members, and counts the others as not carried': {
+    'keeps states and addresses': { path: /\.email\.isEmailVerified$/, only: 'ours' },
+    'if a file has such members under other organisations too, an import counts these as not carried': {
       name: /^member: project of another organisation$/,
     },
     'keeps them in the organisation that contains them': {
