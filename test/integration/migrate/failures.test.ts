@@ -330,7 +330,7 @@ describe('a migration', () => {
   it('names with --on-conflict fail the organisations that an earlier run created, and the command that continues', async () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
     await call(`import ${await exportFileWith(organisation('acme'))} --to ${south.database}`, 0);
-    const problem = `identity: ${south.url} has 1 organisation of the export: acme; nothing is changed there`;
+    const problem = `identity: ${south.url} has 1 organisation of the export: acme; nothing is changed in ${south.url}`;
     const remedy = 'exclude them with --exclude-org, or continue an interrupted migration with identity migrate ';
     const line = `${migration(north, south)} --on-conflict fail --yes`;
     const { stderr } = await call(line, 1, `${problem}; ${remedy}`);

@@ -119,7 +119,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () =
     const args = ['migrate', '--from', from, '--to', database, '--with', 'none', '--on-conflict', 'fail'];
     const creation = ['import', other, '--to', database];
     const { code, stdout } = await identityAtTerminal(args, [['Migrate?', 'y', ...identityProgram, ...creation]]);
-    const problem = `${database} has organisations of the export: acme; nothing is changed there; export the others, or `;
+    const problem = `${database} has organisations of the export: acme; nothing is changed in ${database}; export the other organisations, or `;
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(problem) });
   });
 
@@ -142,7 +142,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () =
       ['Migrate?', 'y', ...step('/refuse')],
       ['trying again', '', ...step('/accept')],
     ]);
-    const problem = `${network.url} has organisations of the export: acme; nothing is changed there; `;
+    const problem = `${network.url} has organisations of the export: acme; nothing is changed in ${network.url}; `;
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(problem) });
   });
 
