@@ -25,7 +25,7 @@ export const exportChoices = {
   ...transferOptions.orgIds.command,
   ...transferOptions.excludedOrgIds.command,
   with: optional('SECRETS', `${SECRET_CHOICES}; by default all secrets of a file, none otherwise`, SELECTION),
-  timeout: optional('DURATION', 'time limit such as 30m; by default that of the place', RUN_AND_OUTPUT),
+  timeout: optional('DURATION', 'such as 30m; by default the limit of the place', RUN_AND_OUTPUT),
   accept: optional(
     'LOSS',
     'unknown-states: treat records as active if ZITADEL 2 or 3 does not export their state',
@@ -54,7 +54,7 @@ export const importChoices = {
   ...transferOptions.onConflict.command,
   accept: optional(
     'LOSSES',
-    'unknown-states: import records without a known state as active; refused-hashes: import people without hashes that ZITADEL refuses',
+    'unknown-states: import records as active; refused-hashes: import people without hashes',
     SELECTION,
   ),
 };
@@ -80,7 +80,7 @@ const credentialsFile = {
   place: 'object',
   needs: 'a gs:// place',
   isShared: true,
-  meaning: "key file for gs://; by default Google's Application Default Credentials",
+  meaning: "key file for gs://; by default Google's ADC",
   meaningFor: 'key file for gs:// as',
 } as const;
 

@@ -59,8 +59,7 @@ export const transferOptions = {
         isRequired: false,
         isRepeatable: false,
         group: SELECTION,
-        meaning:
-          'for existing records with other content: report (default), skip or overwrite; or fail, which stops if an organisation exists',
+        meaning: 'report (default), skip, overwrite or fail',
       },
     },
   },
@@ -93,7 +92,7 @@ export const transferOptions = {
     command: {
       'replace-changed': {
         ...organisations,
-        meaning: 'an organisation to mirror although it changed in the target; repeatable',
+        meaning: 'an organisation to mirror although it changed',
       },
     },
   },
