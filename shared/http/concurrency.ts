@@ -72,7 +72,7 @@ export function connectionOf(outgoing: Outgoing): Connection {
 /** The requests whose clients have not yet received the response. */
 export class RequestsInFlight {
   private readonly inFlight = new Set<Outgoing>();
-  private readonly ofConnections = new Map<Connection, Set<Outgoing>>();
+  private readonly ofConnections = new WeakMap<Connection, Set<Outgoing>>();
   private onEmpty: (() => void) | undefined;
 
   get responses(): ReadonlySet<Outgoing> {
@@ -100,7 +100,6 @@ export class RequestsInFlight {
     } finally {
       this.inFlight.delete(outgoing);
       ofConnection.delete(outgoing);
-      if (ofConnection.size === 0) this.ofConnections.delete(connection);
       if (this.inFlight.size === 0) this.onEmpty?.();
     }
   }
