@@ -214,7 +214,7 @@ describe('a call on a ZITADEL that fails', () => {
       'not compared: otp, keys (--with selects them)',
       '',
       'Differences as expected',
-      expect.stringMatching(/^ {2}person bob \(name of bob\) of acme: ZITADEL imports people without a password hash/),
+      expect.stringMatching(/^ {2}person bob \(name of bob\) of acme: ZITADEL gives people without a password hash/),
       expect.stringMatching(/^ {2}domain acme_.* of acme: ZITADEL adds a domain to each organisation$/),
     ]);
     zitadel.contents.put('acme', 'humanUsers', 'ada', hashed('ada', 'countess'));
