@@ -109,7 +109,7 @@ describe('a command on accounts', () => {
     await identityJson(['user', 'lock', owner, ...database]);
     const refused = {
       code: 1,
-      stderr: `identity: user ${userId} is the last active IAM_OWNER: grant the role to another user with \`identity member add\`, or add --force\n`,
+      stderr: `identity: user ${userId} is the last active IAM_OWNER: grant the role to another user with \`identity member add\`, or repeat the command with --force\n`,
     };
     expect(await identity(['member', 'remove', ...member])).toMatchObject(refused);
     expect(await identity(['user', 'lock', userId, ...database])).toMatchObject(refused);

@@ -220,7 +220,7 @@ describe('identity restore', () => {
     [
       'a backup of a newer version',
       (file: string) => make(file, `PRAGMA user_version = ${FORMAT + 1}`),
-      /the database has format \d+, and this version needs format \d+: run the version that has written it/,
+      /the database has format \d+, and this version needs format \d+: run the version that wrote the database/,
     ],
     [
       'a backup of no version',

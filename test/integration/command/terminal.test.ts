@@ -116,7 +116,7 @@ describe.skipIf(terminalMissing !== undefined)('Ctrl-D at a terminal interrupts'
     [
       'a choice',
       (database: string, folder: string) => ['migrate', '--from', database, '--to', join(folder, 'new.json')],
-      'Which secrets move?',
+      'Which secrets should move?',
     ],
   ])('%s', async (_, args, question) => {
     const { database } = await servedPlace(sqlite);
