@@ -10,10 +10,10 @@ import { type DocumentKey, documentPath } from '../shared/store/store.ts';
 import type { ImportSettings } from './import/context.ts';
 import { importOrganisations } from './import/operation.ts';
 
-/** The lowest cost of bcrypt, because no hash is kept. */
+/** The lowest cost of bcrypt, because the simulation discards the password hashes. */
 const BCRYPT_COST = 4;
 
-/** The valid file, its organisations, and the instance's default for login names. */
+/** The result of the file's validation, the selected organisations, and the instance's setting for login names. */
 interface TrialSettings
   extends Pick<ImportSettings, 'orgIds' | 'excludedOrgIds' | 'onInspected'>,
     Required<Pick<ImportSettings, 'inspection'>> {

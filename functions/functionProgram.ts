@@ -11,7 +11,8 @@ import type { Ports } from './ports.ts';
 
 /**
  * Creates the program of one function: its routes, the routes for probes, and the OpenAPI document.
- * @param loadEndpoints loads the endpoints to describe instead, if other functions serve the same base URL
+ * @param loadEndpoints loads the endpoints that the OpenAPI document describes, if other functions serve the same base
+ * URL; by default, the document describes only `routes`
  */
 export async function functionProgram(
   config: Config,

@@ -24,7 +24,10 @@ export interface LocalCommand {
 
 /** curl exits with code 22 after a failed call, but still prints the error. */
 const CURL = 'curl -sS --fail-with-body';
-/** curl follows the redirection to the object of a large export. With -X, it would send another POST there. */
+/**
+ * Follows the redirection to the object of a large export. The commands omit -X, with which curl would send a POST to
+ * the object too.
+ */
 const FOLLOW = '-L';
 const JSON_HEADER = `-H 'Content-Type: application/json'`;
 

@@ -50,7 +50,10 @@ interface LogStream {
   off(event: 'error', listener: () => void): this;
 }
 
-/** The maximum number of waiting bytes. Otherwise a pipe without a reader would fill the memory. */
+/**
+ * The maximum number of waiting bytes. Without this limit, waiting lines for a pipe without a reader would fill the
+ * memory.
+ */
 const PENDING_BYTES = 1_000_000;
 
 /**

@@ -12,7 +12,8 @@ import type { OrganisationExport } from './operation.ts';
 /** What an export has written so far. The audit trail records these facts when the export ends. */
 export interface ExportProgress {
   /**
-   * The running export. If the request has both outputs, the first export writes the object, the second the response.
+   * The running export. A request for an object and a response runs two exports: first for the object, then for the
+   * response.
    */
   export: OrganisationExport | undefined;
   object: ObjectLocation | WrittenObject | undefined;

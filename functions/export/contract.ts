@@ -22,10 +22,10 @@ import {
 } from '../../shared/wire/requestMessage.ts';
 import { requestShape } from '../../shared/wire/transferOptions.ts';
 
-/** An id that no organisation has. A trial export selects only this id: its file has a manifest and no records. */
+/** An id that no organisation has. An export that selects only this id writes a file with a manifest and no records. */
 export const NO_ORGANISATION = '-';
 
-/** The options of an export, which select the content of the file. */
+/** The options of an export, which select the content of the export file. */
 export const exportOptions = { ...requestShape(z, 'export'), timeout: timeout.optional() };
 
 const exportRequestFields = {
@@ -40,15 +40,16 @@ const exportRequestFields = {
   gcsOutput: bucketRequest
     .optional()
     .describe('The object to create from the export file. Existing objects are never overwritten.'),
-  // If the service ignored this field like unknown fields, it would return a file from which ZITADEL loses records.
+  // Reject this field instead of ignoring it like unknown fields: the client expects a file for ZITADEL. ZITADEL loses
+  // records of all other files.
   forZitadel: z.never({ error: 'unknown field: `identity export --for-zitadel` writes files for ZITADEL' }).optional(),
   localOutput: unsupportedField,
   s3Output: unsupportedField,
 };
 
 /**
- * An export request (specification 2.4). It adds `with_keys` and `orgs_only` to ZITADEL's fields, and rejects ZITADEL's
- * outputs that this service does not support.
+ * An export request (specification 2.4). The contract adds `with_keys` and `orgs_only` to ZITADEL's fields, and rejects
+ * `local_output` and `s3_output`.
  */
 export const exportRequest = requestMessage(exportRequestFields);
 
@@ -72,7 +73,7 @@ const exportedObject = z
 /** The export response (specification 4.2): the export file or, for an export to a bucket only, the written object. */
 export const exportResponse = z.union([exportFile, exportedObject]);
 
-/** The part of the request's JSON Schema that requires an output. */
+/** The part of the request's JSON Schema that requires `response_output` or `gcs_output`. */
 const outputs: JsonSchema = {
   anyOf: [
     { required: ['response_output'], properties: { response_output: { const: true } } },

@@ -81,8 +81,8 @@ class Cursor {
   }
 
   /**
-   * Returns the next records if they belong to the organisation. Skips records of organisations with smaller ids, which
-   * do not exist.
+   * Returns the next records if they belong to the organisation. Skips records with smaller organisation ids, because
+   * these organisations do not exist.
    */
   take(orgId: string): Documents {
     while (compareBytes(this.documents[this.index]?.orgId ?? orgId, orgId) < 0) this.index++;

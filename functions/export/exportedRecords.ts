@@ -120,7 +120,10 @@ async function readDeletions(snapshot: Snapshot) {
   return { userIds, orgIds };
 }
 
-/** Reads documents, and returns a function that finds their facts by id. The next call may invalidate that function. */
+/**
+ * A function that reads documents, and returns a look-up of their facts by id. The next call may invalidate the
+ * look-up.
+ */
 type Finder<Fact> = (ids: readonly string[]) => Promise<(id: string) => Fact | undefined>;
 
 /** The number of documents above which a finder clears its cache. */

@@ -36,8 +36,8 @@ export interface ExportSelection extends ExportRequestOptions {
   /** Request fields that the service does not know. The manifest lists them. */
   readonly ignored?: readonly IgnoredField[];
   /**
-   * Whether the file contains only organisations, without records. Each organisation then has the id of the instance
-   * that exported it.
+   * Whether the file contains only organisations, without records. Each organisation then contains the id of the
+   * exporting instance.
    */
   readonly orgsOnly?: boolean;
 }
@@ -119,7 +119,7 @@ class Exporter {
     };
   }
 
-  /** Yields the file's bytes in chunks of at most 64 KiB. A longer text becomes a chunk by itself. */
+  /** Yields the file's bytes in chunks of at most 64 KiB. A longer text is a chunk of its own. */
   async *chunks(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let chunk = Buffer.allocUnsafeSlow(EXPORT_CHUNK_BYTES);
     let length = 0;

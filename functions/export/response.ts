@@ -18,8 +18,8 @@ const HEADERS = { 'content-type': 'application/json' };
 
 /**
  * Creates the response with the export file. Without a limit, streams the file. With a limit, buffers the file, so that
- * the platform cannot truncate it, and redirects to a larger file. Throws errors that occur before the first byte; a
- * later error closes the connection.
+ * the platform cannot truncate the response. Redirects the client to a file above the limit. Throws errors that occur
+ * before the first byte; a later error closes the connection.
  */
 export async function createExportResponse(
   bytes: AsyncIterable<Uint8Array>,
@@ -59,8 +59,8 @@ async function* withResources(
 
 /**
  * Streams the bytes until the signal aborts. Then the stream fails at once, even if the client has stopped reading. The
- * connection closes, and buffered bytes are not sent. Records the reason before it ends `bytes`, because that may wait
- * for the snapshot.
+ * connection closes, and buffered bytes are not sent. Records the reason before it ends `bytes`, because ending `bytes`
+ * may wait for the snapshot.
  */
 function streamUntil(
   signal: AbortSignal,

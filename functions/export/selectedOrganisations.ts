@@ -30,7 +30,10 @@ const MAX_SEPARATE = 1_000;
 const { collection } = organisationSection;
 const organisationRowFields: readonly FieldName[] = ['orgId', 'partition', 'body', 'digest', 'importedFrom'];
 
-/** Returns a function that checks by id whether an organisation is selected; undefined if all organisations are. */
+/**
+ * Returns a function that checks by id whether an organisation is selected; undefined if all organisations are
+ * selected.
+ */
 export function selector({ orgIds, excludedOrgIds }: OrganisationSelection): ((orgId: string) => boolean) | undefined {
   const ids = new Set(orgIds);
   const excluded = new Set(excludedOrgIds);

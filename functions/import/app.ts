@@ -83,7 +83,7 @@ async function runImport(
   // Rejects an invalid query before the file arrives.
   const options = isFileRequest(request) ? readFileOptions(request) : undefined;
   if (options !== undefined) limitTime(options);
-  // Read this before the body, because calls without the lock can change records while the body arrives.
+  // Read this state before the body, because calls without the lock can change records while the body arrives.
   const beginning = await readBeginning(called, call.signal);
   const advice = adviceIfLarger(ports.transfers !== undefined);
   const isFile = options !== undefined;
@@ -131,7 +131,7 @@ async function runImport(
     const onWait = place.leave;
     const onLocked = async () => {
       place.enterAgain();
-      // The wait can take minutes, so check the token again.
+      // The wait for the lock can take minutes, so check the token again.
       await authorise(called);
     };
     const callbacks = { onInspected, onProgress, onWait, onLocked, onDeleting: recordDeletions(audited) };
@@ -149,7 +149,7 @@ function recordDeletions(audited: AuditedCall): NonNullable<ImportSettings['onDe
   return (transaction, deleted) => audited.recordIn(transaction, 'import.deleted', deleted.map(deletionFacts));
 }
 
-/** Returns the body of a call from this process. Closing this body frees nothing. */
+/** Returns the body of a call from this process instead of from the network. Closing this body frees nothing. */
 function localBody(open: NonNullable<LocalCall['readBody']>): Pick<ReceivedBody, 'open' | 'close'> {
   return { open, close: async () => {} };
 }

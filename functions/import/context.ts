@@ -73,7 +73,7 @@ export type ImportedStore = Pick<Store, 'snapshot' | 'durable' | 'lock' | 'advic
 export interface Beginning {
   /** The position in the order of commits; see `InstanceLock`. */
   readonly position: string;
-  /** The number of members that were removed so far. */
+  /** The number of members that were removed before the import began. */
   readonly memberRemovals: number;
 }
 
@@ -95,12 +95,15 @@ export interface ImportContext {
   /** The database, or in a dry run the overlay that receives the writes. */
   readonly store: DocumentStore;
   readonly base: ImportedStore;
-  /** Stops the import between two batches, and stops password hashing immediately. The reason is the error to throw. */
+  /**
+   * Stops the import between two batches, and stops password hashing immediately. The signal's reason is the error to
+   * throw.
+   */
   readonly signal: AbortSignal;
   readonly rules: Rules;
   readonly beginning: Beginning;
   readonly bcryptCost: number;
-  /** The records that the import deletes; undefined unless it mirrors the file. */
+  /** The records that the import deletes; undefined unless the import mirrors the file. */
   readonly mirror?: Mirror | undefined;
   /** The organisations whose removal was interrupted: their records count as missing. */
   readonly removed: ReadonlySet<string>;

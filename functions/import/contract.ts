@@ -58,8 +58,8 @@ const importRequestFields = {
 };
 
 /**
- * The import request (specification 2.5) without inline export files. The service rejects ZITADEL's sources that it
- * does not support. ZITADEL has no uploads, and no options except `timeout`.
+ * The import request (specification 2.5) without inline export files. The contract rejects ZITADEL's unsupported
+ * sources. ZITADEL's own request has no uploads, and no options except `timeout`.
  */
 export const importRequest = requestMessage(importRequestFields);
 

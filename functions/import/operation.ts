@@ -37,8 +37,8 @@ import { AttemptStamps } from './stamp.ts';
 import { writeFile } from './writeFile.ts';
 
 /**
- * Returns the collections of records whose content must be read again, because checks of references need it or the
- * records contain other records. For all other collections, only the existence of records matters.
+ * Returns the collections of records whose content must be read again, because checks of references need the content,
+ * or because the records contain other records. For all other collections, only the existence of records matters.
  */
 function collectionsReadAgain({ nested: counts }: Inspection): ReadonlySet<Collection> {
   const holding = sections.filter(({ nested }) => nested !== undefined && counts[nested.section.name] !== undefined);
@@ -46,7 +46,7 @@ function collectionsReadAgain({ nested: counts }: Inspection): ReadonlySet<Colle
   return new Set([...holding, ...checked].map(({ collection }) => collection));
 }
 
-/** A call of the import. */
+/** The arguments and the working data of one import. */
 interface ImportCall extends Pick<ImportContext, 'source' | 'inspected' | 'signal' | 'beginning'> {
   readonly report: ImportReport;
   readonly store: Store;

@@ -28,7 +28,8 @@ export async function writePhase(
   const written = new Set([...read].filter((section) => section.phase === phase));
   const unchanged = await findUnchanged(context, targets, written);
   if (unchanged.size === [...written].reduce((sum, { name }) => sum + (inspection.counts[name] ?? 0), 0)) return;
-  // With `report`, the import never changes a stored record.
+  // With `report`, the import never changes a stored record, so a repeated record cannot replace an earlier record of
+  // the file.
   using earlier = context.rules.onConflict === 'report' ? undefined : new EarlierRecords();
   const planner = new PhasePlanner(context, targets, phase, earlier);
   const isRead = (name: string) => {

@@ -25,8 +25,8 @@ const userFields: readonly FieldName[] = ['orgId', 'body', 'otpEmail', 'sequence
  * Removes a user's OTP e-mail factor in one transaction (specification 4.1). Callers other than the user need
  * `user.write` on the user's organisation or the instance. Checks permission before existence, so that responses do not
  * reveal which users exist.
- * @param audited records the removal in the same commit. If the trail is outside the database, records it before the
- * commit, and a failed commit in a second event
+ * @param audited records the removal in the same commit. If the audit trail is outside the database, records the
+ * removal before the commit, and a failure of the commit in a second event
  * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (zitadel 6.3)
  */
 export function removeOtpEmail(
@@ -43,7 +43,8 @@ export function removeOtpEmail(
     const user = await readUserAs(transaction, caller, 'user.write', userId, userFields);
     if (user === undefined) throw userNotFound();
     if (user.otpEmail !== true) {
-      // A concurrent call may have removed the factor, and its commit may not be durable yet. Respond only when it is.
+      // A concurrent call may have removed the factor in a commit that is not durable yet. Wait until the commit is
+      // durable.
       await store.durable();
       throw otpEmailNotSet();
     }

@@ -112,8 +112,8 @@ async function inDirectory(file: string): Promise<string> {
   return file;
 }
 
-// Returns increasing generations: microseconds, as in Cloud Storage. Each is also greater than the current object's,
-// which an earlier process may have created.
+// Returns increasing generations: microseconds, as in Cloud Storage. Each is also greater than the generation of the
+// current object, which an earlier process may have created.
 function createClock(): (present: string | undefined) => string {
   let last = 0;
   return (present) => {

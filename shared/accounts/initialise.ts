@@ -19,8 +19,8 @@ export interface Initialised {
 /**
  * Initialises an instance: creates the default organisation, an IAM_OWNER service user and its token in one commit
  * (specification 5.3).
- * @param instance the instance's name is also the name of the organisation, and the prefix of the user's name. If two
- * instances have distinct names, these records do not collide when one imports the records of the other
+ * @param instance the instance's name is also the name of the organisation, and the prefix of the user's name. With
+ * distinct names of two instances, these records do not collide when one instance imports the other's records
  * @throws IdentityError if the instance is already initialised
  */
 export async function initialise(

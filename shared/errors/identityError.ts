@@ -269,10 +269,7 @@ export function infoIn(details: readonly unknown[]): { reason: string; metadata:
   return details.map((detail) => errorInfo.safeParse(detail).data).find((data) => data !== undefined);
 }
 
-/**
- * The command's remedy for a transient failure. The command's own error adds this remedy if it contains an instance's
- * error.
- */
+/** The remedy for a transient failure, for the user of the command. */
 export const REPEAT_COMMAND = 'repeat the command';
 
 /** The remedies for a transient failure: retry soon, or after some time. */

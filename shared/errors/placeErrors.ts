@@ -1,4 +1,5 @@
-// Errors of the `identity` command about places, and about migrations between them. No text contains a token.
+// Errors of the `identity` command about places (instances, databases, files and ZITADEL), and about migrations between
+// them. No text contains a token.
 
 import { shellWord } from '../shellWord.ts';
 import { tokenExpired, tokenForOtherOperation, tokenNotFound, tokenUserInactive } from './errors.ts';

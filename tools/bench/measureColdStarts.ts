@@ -29,8 +29,8 @@ export async function buildFunctions(resources: AsyncDisposableStack): Promise<v
   await mkdir(join(output, EMPTY), { recursive: true });
   await writeFile(join(output, EMPTY, 'index.js'), contents);
   await writeFile(join(output, EMPTY, 'package.json'), '{"type":"commonjs","main":"index.js"}');
-  // Start the empty function once to store its compiled code. COMPILER cannot do this, because it needs the address
-  // that the other functions print.
+  // Start the empty function once to store its compiled code. COMPILER waits for an address that built functions print
+  // and the empty function does not.
   await startOnce(EMPTY);
 }
 

@@ -87,7 +87,7 @@ async function serve(database: SqliteConnection): Promise<void> {
     `UPDATE documents SET "otpEmail" = NULL, version = version + 1 WHERE collection = 'users' AND id = ? AND "otpEmail" = 1`,
   );
   database.execute('PRAGMA synchronous = NORMAL');
-  // The log file exists only after a connection has read.
+  // Read once, because SQLite creates the write-ahead log only when a connection reads.
   database.prepare('SELECT count(*) FROM clock').get();
   const log = new LogFile(database);
   let waiting: (() => () => void)[] = [];

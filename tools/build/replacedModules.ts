@@ -13,7 +13,7 @@ const description = { $type: { toObject: () => ({}) } };
 Root.prototype.toDescriptor = () => ({ file: [] });
 Type.prototype.toDescriptor = Enum.prototype.toDescriptor = () => description;`;
 
-// The client requires the definition of its service.
+// A definition without methods, because the client of Firestore requires the definition of its service.
 const NO_METHODS = JSON.stringify(
   ['google', 'firestore', 'v1', 'Firestore'].reduceRight<object>((inner, name) => ({ nested: { [name]: inner } }), {
     methods: {},

@@ -56,7 +56,7 @@ const layers: readonly (readonly string[])[] = [
   ['tools'],
 ];
 
-/** Parts that a folder must not import, although they are in a lower row. `instead` names the permitted parts. */
+/** Parts that a folder must not import, although they are in a lower row. `instead` describes the permitted parts. */
 const barred: readonly { readonly folder: string; readonly parts: string; readonly instead: string }[] = [
   { folder: 'cli/', parts: 'functions/*', instead: 'its contract, or shared' },
 ];

@@ -104,7 +104,7 @@ async function readFound(
     differing.map(({ key }) => key),
     [...targetFields, ...parentFields, 'body'],
   );
-  // A permit is a claim, and the import may delete the record that owns the claim.
+  // A claim that permits a foreign reference counts as missing if the import deletes the record that owns the claim.
   const isGone = (path: string, { ownerId = '' }: StoredDocument) =>
     isDoomed(path, mirror) || isDeleted(ownerId, mirror);
   return new Map(
@@ -114,7 +114,10 @@ async function readFound(
   );
 }
 
-/** Lists the keys of the record that contains this record in the file, with the digest of its content in the file. */
+/**
+ * Lists the key of the parent, which is the record that contains this record in the file. Adds the digest of the parent
+ * in the file.
+ */
 function parentsOf({ plan: { record }, references }: Subject) {
   const parents = references.filter(({ reference }) => reference.isParent === true);
   return parents.map(({ key }) => ({ key, digest: record.parent?.digest }));
@@ -122,7 +125,7 @@ function parentsOf({ plan: { record }, references }: Subject) {
 
 /**
  * Whether the interrupted removal of an organisation deletes a target: a record of that organisation, or a project
- * grant to it.
+ * grant to that organisation.
  */
 function isRemoved(target: StoredDocument, removed: ReadonlySet<string>): boolean {
   if (removed.size === 0) return false;
@@ -132,7 +135,7 @@ function isRemoved(target: StoredDocument, removed: ReadonlySet<string>): boolea
 }
 
 /**
- * Checks a record. Its warnings list changed fields, missing targets, and targets that make the import omit the record.
+ * Checks a record. The warnings list changed fields, missing targets, and targets that make the import omit the record.
  */
 function checkRecord({ rules, state }: CheckContext, subject: Subject, found: Found): BatchRecord {
   const referring = withoutMissingTargets(subject, found);

@@ -54,7 +54,7 @@ export class CreatedRecords {
     }
   }
 
-  /** Whether the import omits the record with a key. */
+  /** Whether the import omits the record with this key. */
   lacks(key: DocumentKey): boolean {
     return this.notCarried.has(documentPath(key));
   }

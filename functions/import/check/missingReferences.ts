@@ -29,7 +29,7 @@ type TargetRejection = KeyedIssue | 'notCarried';
 
 /**
  * Returns the rejection by the first reference whose target is missing, foreign or invalid.
- * @param created lists the records that the import omits
+ * @param created knows which records the import omits
  */
 export function findRejection(
   { plan: { record }, references }: Referring,
@@ -47,7 +47,8 @@ export function findRejection(
 }
 
 /**
- * Whether a target of a record is missing or being deleted. A stored version of the record will then be deleted too.
+ * Whether a target of a record is missing or being deleted. The unfinished deletion of a target also deletes a stored
+ * version of the record.
  */
 export function lacksTarget({ references }: Referring, found: Found): boolean {
   return references.some((planned) => {
@@ -78,7 +79,7 @@ function withTarget(
   found: Found,
 ): RecordIssue {
   const targetOf = ({ key }: PlannedReference) => found.get(documentPath(key));
-  // Another missing target may be the cause of the issue, but only if its absence has the same issue.
+  // The cause may be another missing target, but only if the absence of that target has the same issue.
   const explains = (other: PlannedReference) => other === planned || other.reference.missing.key === issue.key;
   const missing = [planned, ...references].find(
     (other) => explains(other) && targetOf(other) === undefined && !isKeptIfMissing(other),
@@ -113,7 +114,7 @@ function isOpen({ openTo }: Reference, body: JsonObject | undefined, orgId: stri
   return openTo !== undefined && body !== undefined && textAt(body, openTo, orgId) === orgId;
 }
 
-/** Whether a record's parent is stored with the content that the file has. */
+/** Whether a record's parent is stored with the same content as in the file. */
 function isStoredParent({ parent }: OrganisationRecord, stored: StoredDocument | undefined): boolean {
   return parent !== undefined && stored !== undefined && hasStoredContent(planRecord(parent, false), stored);
 }
@@ -123,8 +124,8 @@ function isKeptIfMissing({ reference, targetId }: PlannedReference): boolean {
 }
 
 /**
- * Lists the warnings about targets in the record's own organisation. Because of such a target, the import omits the
- * record.
+ * Lists the warnings about targets because of which the import omits the record: targets in the record's own
+ * organisation.
  */
 export function ownTargets({ plan, references }: Referring, found: Found): RecordWarning[] {
   const { orgId } = plan.record;

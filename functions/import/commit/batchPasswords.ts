@@ -3,7 +3,10 @@ import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
 import { type Decided, isWritten } from '../stages.ts';
 
-/** The hashes of a batch's clear passwords. Hashing is slow, so a batch that is decided again keeps the hashes. */
+/**
+ * The hashes of a batch's clear passwords. Hashing is slow, so a further attempt to write the batch uses the same
+ * hashes.
+ */
 export class BatchPasswords {
   private readonly cost: number;
   private readonly signal: AbortSignal;

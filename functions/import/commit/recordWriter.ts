@@ -31,9 +31,9 @@ interface BatchInFlight {
 }
 
 /**
- * Commits records in batches, several in flight, and reports outcomes in the order of the records. The batches in
- * flight bound the memory. Disposing of the writer waits for these batches, so that nothing is written after an error,
- * and reports the outcomes of those that succeed.
+ * Commits records in batches, several in flight, and reports outcomes in the order of the records. The limit on batches
+ * in flight bounds the memory. Disposing of the writer waits for these batches, so that nothing is written after an
+ * error, and reports the outcomes of those that succeed.
  */
 export class RecordWriter implements AsyncDisposable {
   private readonly context: ImportContext;

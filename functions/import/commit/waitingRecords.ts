@@ -1,4 +1,5 @@
-// Records of a mirrored file that need names of the file's other records. Those records are about to give up the names.
+// Records of a mirrored file that need names which other records of the file still have in the database. The import
+// will take these names from the other records.
 
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { documentPath, MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
@@ -48,9 +49,9 @@ export class WaitingRecords {
 
 /**
  * Orders waiting records so that each record follows the record whose name it needs. Records that wait for each other
- * are in one part.
+ * are in the same group.
  * @param bytesOf the size of a record in a commit
- * @returns the parts, to be written one after the other
+ * @returns the groups, to be written one after the other
  */
 export function* inWaitingOrder(
   waiting: readonly WaitingRecord[],

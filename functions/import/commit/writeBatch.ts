@@ -24,7 +24,10 @@ export async function writeBatch(context: ImportContext, plans: readonly Planned
   return records;
 }
 
-/** Decides a batch as if the database were empty. Returns undefined if this would not create all records. */
+/**
+ * Decides the outcomes of a batch's records as if the database were empty. Returns undefined if this would not create
+ * all records.
+ */
 async function decideCreation(
   { rules, state }: ImportContext,
   batch: readonly BatchRecord[],
@@ -66,9 +69,9 @@ async function isCommitted(
 }
 
 /**
- * Decides a batch by the stored records, and commits it. If another call changes the records that were read, reads and
- * decides the batch again, until the deadline. The batch is checked only once: the targets of its references cannot
- * disappear while the import holds the lock.
+ * Decides the outcomes of a batch's records by the stored records, and commits the batch. If another call changes the
+ * records that were read, reads and decides the batch again, until the deadline. The batch is checked only once: the
+ * targets of its references cannot disappear while the import holds the lock.
  * @param checked the batch if it is checked already
  * @param creation an earlier attempt, which the database may have committed
  */

@@ -137,7 +137,8 @@ function takenIssue(
   overwrites: boolean,
 ): RecordIssue {
   const collection = `${key.collection}/`;
-  // An owner of another kind means that the scope of the organisation's login names is already settled.
+  // If the owner is not such a record, the database already contains the decision whether login names contain the
+  // organisation's domain.
   if (!ownerId.startsWith(collection)) return { ...taken, reason: 'login_names_settled' };
   const holder = ownerId.slice(collection.length);
   const isForeign = orgId !== record.orgId && orgId !== holder;

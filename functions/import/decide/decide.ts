@@ -1,4 +1,4 @@
-// Decides a batch: a pure function of its checked records and the stored data.
+// Decides the outcomes and writes of a batch: a pure function of the checked records and the stored data.
 
 import { parseObject } from '../../../shared/json/jsonObject.ts';
 import { holderKey } from '../../../shared/organisation/claimKeys.ts';
@@ -123,8 +123,9 @@ function settled({ plan, warnings }: Checked, outcome: RecordOutcome, written = 
 }
 
 /**
- * Drops the section's adjusted field of a record if another call stored a record with that field after the import had
- * read the stored records. During an overwriting import no other call writes, so such an import can move the field.
+ * Drops the section's adjusted field of a record, such as a domain's primary mark, if another call stored a record with
+ * that field after the import had read the stored records. During an overwriting import no other call writes, so such
+ * an import can move the field.
  */
 function adjustMeanwhile(plan: RecordPlan, documents: StoredBatch['documents']): RecordPlan {
   const { record, key, claims } = plan;

@@ -55,7 +55,10 @@ type Intention = RecordOutcome | 'create' | 'overwrite';
 /** The intentions about the records of a batch, in their order. */
 export type Intentions = ReadonlyMap<Checked, Intention>;
 
-/** Decides records by their own documents. Ignores names that other records claim. */
+/**
+ * Decides what to do with records by the documents that are stored under their keys. Ignores names that other records
+ * claim.
+ */
 export function intend(records: readonly Checked[], stored: StoredRecords, rules: Rules): Intentions {
   return new Map(
     records.map((record) => [record, withoutLostRoles(record, intentionOf(record, stored, rules), stored)]),
@@ -181,8 +184,8 @@ function issueOfOwner({ record: { section, json, orgId } }: RecordPlan, other: J
 }
 
 /**
- * Decides a record that repeats an earlier record of the file. Several entries of an organisation can contain equal
- * policies, but not the same element of a list.
+ * Decides the outcome of a record that repeats an earlier record of the file. Several entries of an organisation can
+ * contain equal policies, but not the same element of a list.
  */
 export function decideRepetition(
   plan: RecordPlan,
@@ -197,7 +200,8 @@ export function decideRepetition(
 }
 
 /**
- * Decides a record that repeats an earlier record of the file, if this import has already stored the earlier record.
+ * Decides the outcome of a record that repeats an earlier record of the file, if this import has already stored the
+ * earlier record.
  */
 function decideStoredRepetition(plan: RecordPlan, areEqual: boolean, stored: StoredDocument): RecordOutcome {
   const section = storedSection(stored) ?? plan.record.section;
@@ -205,8 +209,8 @@ function decideStoredRepetition(plan: RecordPlan, areEqual: boolean, stored: Sto
 }
 
 /**
- * Returns the issue of an overwrite that would change the state of an organisation, or of the caller: either could lock
- * the caller out.
+ * Returns the issue of an overwrite that would change the state of an organisation, or of the caller: either change
+ * could lock the caller out.
  */
 function protectionIssue(plan: RecordPlan, stored: StoredDocument, { callerPath }: Rules): RecordIssue | undefined {
   const isOrganisation = plan.record.section === organisationSection;

@@ -43,7 +43,7 @@ export function needsBody(
 /**
  * Whether the stored record equals the imported record, except for a clear password. If a credential, the factor or the
  * state is missing in the file, an overwrite would keep the stored value, so this function does not compare that value.
- * It compares the value if the file shows that the source has none.
+ * If the file shows that the source has no such value, this function compares the stored value too.
  * @param documents contains the identity providers to which the records refer, by path
  */
 export function isEqual(
@@ -101,7 +101,10 @@ function providerKey(idpId: string): DocumentKey {
   return { collection: 'identityProviders', id: documentId(idpId) };
 }
 
-/** Lists the identity providers to which either record refers; they decide whether the records are equal. */
+/**
+ * Lists the identity providers to which either record refers, because the comparison needs the providers'
+ * organisations.
+ */
 export function differingProviders(plan: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
   const { section, digest, json } = plan.record;
   const list = section.exported?.providers;

@@ -13,7 +13,7 @@ import { findChanged } from '../stamp.ts';
 import type { Deletions } from './deletions.ts';
 import { changedErrors } from './obstacles.ts';
 
-/** The deletions of an import that holds the lock exclusively. */
+/** An import that deletes records while it holds the lock exclusively. */
 export interface DeletingCall {
   readonly store: Pick<Store, 'snapshot' | 'transaction' | 'getMany'>;
   readonly deletions: Deletions;

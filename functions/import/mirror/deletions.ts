@@ -74,11 +74,11 @@ export class Deletions implements Disposable {
   private readonly database = new TemporaryDatabase(TABLES);
   /** The final counts, which the audit trail records after the import. */
   private finallyDone: Counts | undefined;
-  /** The records of the file that are not inserted yet. */
+  /** The paths of the file's records that are not in the table `file` yet. */
   private filePaths: string[] = [];
   private hasDeletions = false;
   private hasHolders = false;
-  /** The warnings from the trial about records in `holders`. */
+  /** The warnings from the trial about records in the table `holders`. */
   private readonly warnings = new Map<string, readonly ImportWarning[]>();
 
   /** Adds a record of the file, which the import must not delete. */
@@ -105,7 +105,7 @@ export class Deletions implements Disposable {
     this.database.run(`INSERT OR IGNORE INTO file VALUES (?)${', (?)'.repeat(paths.length - 1)}`, ...paths);
   }
 
-  /** Adds a stored record unless the file has it too. */
+  /** Adds a stored record unless the file contains the record too. */
   add(record: DoomedRecord): void {
     if (this.isInFile(documentPath(record.key))) return;
     this.addTo('deletions', record);
@@ -117,7 +117,7 @@ export class Deletions implements Disposable {
     return this.hasDeletions && this.finds('SELECT 1 FROM deletions WHERE path = ?', path);
   }
 
-  /** Whether a stored record is to be deleted, or the file has it too. */
+  /** Whether a stored record is to be deleted, or the file contains the record. */
   knows(path: string): boolean {
     return this.has(path) || this.isInFile(path);
   }
@@ -141,8 +141,8 @@ export class Deletions implements Disposable {
   }
 
   /**
-   * Prevents the deletion of a record: another call has changed the record, or the file contains it after one of its
-   * fields was completed.
+   * Prevents the deletion of a record: another call has changed the record, or the file contains the record after the
+   * import has completed a field.
    */
   keep(path: string): void {
     this.database.run('DELETE FROM deletions WHERE path = ?', path);
@@ -206,8 +206,8 @@ export class Deletions implements Disposable {
   }
 
   /**
-   * Keeps a record, and all records that it requires, until the file's records are written, because a record that
-   * requires it cannot be deleted earlier.
+   * Prevents the deletion of a record, and of all records that it requires, until the file's records are written. Until
+   * then, a stored record that the import does not delete may require this record.
    */
   hold(path: string): void {
     this.database.run(
@@ -218,7 +218,7 @@ export class Deletions implements Disposable {
     );
   }
 
-  /** Returns the key of a record if the commit of the record that needs its name can delete it. */
+  /** Returns the key of a record that can be deleted in the commit of the record that needs its name. */
   findFree(path: string): DocumentKey | undefined {
     const sql = 'SELECT path, collection, id, section, org FROM deletions WHERE path = ? AND held = 0';
     const found = this.database.statement(sql).get(path);
@@ -362,7 +362,7 @@ export class Deletions implements Disposable {
 /** The deletions of a mirroring import, for the functions that write the file's records. */
 export interface Mirror {
   readonly deletions: Deletions;
-  /** Whether the records are deleted. If not, they only count as missing, and keep their names. */
+  /** Whether the records are deleted. If not, the records only count as missing, and keep their names. */
   readonly isDeleting: boolean;
   /** The organisations in which the file replaces records that other calls have changed. */
   readonly adopts: ReadonlySet<string>;

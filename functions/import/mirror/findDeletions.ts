@@ -170,10 +170,10 @@ interface Scanned {
 }
 
 /**
- * Finds the records that require records to delete. Three kinds are no obstacles. The import deletes records to delete
- * in the right order. Records of the file no longer require deleted records once the import has written them. The
- * import deletes keys too. All other records are obstacles, even if their reference is optional. The import can also
- * delete the stored version of a record of the file first, if the file contains every record that requires it.
+ * Finds the records that require records to delete. Three kinds are no obstacles. They are other records to delete,
+ * records of the file (whose new versions do not refer to deleted records), and keys (which the import deletes too).
+ * All other records are obstacles, even if their reference is optional. The import can also delete the stored version
+ * of a record of the file first, if the file contains every record that requires it.
  */
 export async function findRequiring(
   store: MirroredStore,
@@ -196,7 +196,7 @@ export async function findRequiring(
       deletions.keep(path);
       deletions.addFileRecord(path);
     }
-    // The import deletes keys that the file does not contain together with the records that they require.
+    // A key that the file does not contain is deleted together with the record that it requires.
     const isKept = !deletions.has(path) && !isMirrored && !(isOwn && section.keys === true);
     const targets = references
       .filter(({ reference }) => isKept || isRequired(reference))
@@ -248,7 +248,7 @@ async function findHolding(
 
 /**
  * Whether the file contains this stored record, but without a field. The import completes that field from another
- * stored record, which it keeps.
+ * stored record, which is not deleted.
  */
 function isCompleted(
   { section, json, orgId }: KeyedRecord,

@@ -35,7 +35,7 @@ export interface MirrorCall {
   readonly begin: (store: DocumentStore, report: ImportReport, mirror: Mirror) => Promise<ImportContext>;
 }
 
-/** Simulates a mirroring import. Takes no lock, and writes nothing. */
+/** Simulates a mirroring import. Does not acquire the lock, and writes nothing. */
 export async function tryMirror(call: MirrorCall): Promise<ImportResponse> {
   const { report, deletions, store } = call;
   const existing = await requireCurrent(store, call);

@@ -1,5 +1,5 @@
-// Keeps records that the validation of a file has decoded. A repeated import recognises unchanged records by them,
-// without decoding the records again.
+// Keeps records that the validation of a file has decoded, so that a repeated import recognises unchanged records
+// without decoding them again.
 
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import type { JsonPath } from '../../../shared/json/jsonError.ts';
@@ -142,7 +142,7 @@ function hasConvertedKey({ key, values }: Section): boolean {
 const UNCHANGED = { kind: 'unchanged' } as const;
 const NO_KEYS: readonly DocumentKey[] = [];
 
-/** Lists the keys to which a record refers; undefined if the existence of their records is not enough. */
+/** Lists the keys to which a record refers; undefined if a reference requires more than the existence of its target. */
 function referencedKeys(record: OrganisationRecord): readonly DocumentKey[] | undefined {
   const { references } = record.section;
   if (references === undefined) return NO_KEYS;

@@ -28,14 +28,14 @@ const copies: readonly DocumentKey[] = Array.from({ length: COPIES }, (_, number
   id: documentId('verified domains', String(number)),
 }));
 
-/** Creates the version of the verified domains if the database does not have it yet. */
+/** Creates the documents with the version of the verified domains if the database does not have them yet. */
 export async function createDomainVersion(store: DocumentStore): Promise<void> {
   const [stored] = await store.getMany(copies.slice(0, 1), []);
   if (stored !== undefined) return;
   try {
     await store.commit(copies.map((key) => ({ type: 'create', key, fields: { digest: randomUUID() } })));
   } catch (error) {
-    // Another import has created it.
+    // Another import has created the documents.
     if (!(error instanceof WriteConflictError)) throw error;
   }
 }
@@ -77,8 +77,8 @@ export class ReservedNames {
 
   /**
    * Finds the records that use names of other organisations. Such a record cannot be created or renamed. A stored
-   * record that already has the name keeps it, because the record is older than the claim. If a domain is verified
-   * before the commit, the commit fails.
+   * record that already has the name keeps it, because the record is older than the claim of the domain. If a domain is
+   * verified before the commit, the commit fails.
    * @returns the records, each with its issue
    */
   async find(transaction: Transaction, plans: readonly RecordPlan[]): Promise<ReadonlyMap<RecordPlan, RecordIssue>> {

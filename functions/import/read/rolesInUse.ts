@@ -27,11 +27,11 @@ type LostRoles = ReadonlyMap<RecordPlan, ReadonlySet<string>>;
 
 /** The uses of roles that project grants of a batch would lose. */
 interface RolesInUse {
-  /** The project grants, each with the use of its roles. */
+  /** The project grants, each with a description of the use of its roles. */
   readonly rolesInUse: ReadonlyMap<RecordPlan, IssueParams>;
   /**
    * The user grants that do not prevent the loss, because a mirroring import can delete them first. Afterwards, the
-   * import creates those of these user grants again that the file contains.
+   * import recreates the user grants that the file contains.
    */
   readonly early: readonly DoomedRecord[];
 }

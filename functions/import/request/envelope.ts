@@ -56,7 +56,10 @@ export interface ImportEnvelope {
   readonly ignored: readonly IgnoredField[];
 }
 
-/** Returns the remedy for a body that is too large. It depends on whether the instance has a bucket for transfers. */
+/**
+ * Returns the remedy for a body that is too large: an upload, if the instance has a bucket for transfers, or an
+ * alternative.
+ */
 export function adviceIfLarger(hasTransfers: boolean): string {
   const ownBucket = 'upload the file to a bucket and set data_orgsv1_gcs';
   return hasTransfers ? `open an upload with the field upload, or ${ownBucket}` : ownBucket;

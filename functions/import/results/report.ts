@@ -43,7 +43,9 @@ export class ImportReport {
   /** The numbers of records that a mirroring import has deleted so far. */
   deletions: { readonly done: Counts } | undefined;
   private readonly errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
-  /** The lists of ids, by their organisation. */
+  /**
+   * The entries of `success` in the response, by organisation id. An entry lists the imported ids of an organisation.
+   */
   private readonly success = new Map<string, JsonObject & { orgId: string }>();
   private readonly counts: Record<RecordOutcome['kind'], Counts> = {
     created: {},
@@ -61,8 +63,8 @@ export class ImportReport {
    */
   private readonly writeWarnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
   /**
-   * The warnings about the request and the whole file. The response lists all of them, in addition to the warnings of
-   * the limited lists.
+   * The warnings about the request and the whole file. The response lists all of them, in addition to the limited lists
+   * of other warnings.
    */
   private readonly fileWarnings: ImportWarning[] = [];
   /** The first repeated records, by the positions of their errors. */
