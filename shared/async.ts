@@ -96,7 +96,8 @@ export async function* once<T>(value: T): AsyncGenerator<T, void, void> {
 
 /**
  * Reads the first bytes of the content.
- * @returns at least `length` bytes unless the content is shorter, and all bytes in `rest`
+ * @returns in `start`, at least `length` bytes unless the content is shorter; in `rest`, all bytes including those of
+ * `start`
  */
 export async function readStart(
   content: AsyncIterable<Uint8Array>,

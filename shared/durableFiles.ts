@@ -103,8 +103,8 @@ async function removeLeftFolders(target: string, warn: (warning: string) => void
 
 /**
  * Locks a folder that a killed process left.
- * @returns undefined if a running process uses the folder. If the folder has no copy, its process has just created the
- * folder.
+ * @returns undefined if a running process uses the folder. A folder without a copy is in use too: a process has just
+ * created this folder.
  */
 function lockLeftFolder(folder: string): Disposable | undefined {
   const isFilled = () => [LOCK, COPY].every((file) => existsSync(join(folder, file)));

@@ -6,7 +6,8 @@ export const MAX_NAME_CHARACTERS = 64;
 const MAX_DIFFERENCES = 3;
 
 /**
- * Returns the known name that is similar to an unknown name, without regard to case and separators, or ends with it.
+ * Returns the known name that is similar to an unknown name (ignoring case and separators), or that ends with the
+ * unknown name.
  * @example
  *     nearestName('withPassword', ['with_passwords', 'with_otp']); // with_passwords
  *     nearestName('keys', ['with_keys']); // with_keys

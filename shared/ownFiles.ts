@@ -42,8 +42,8 @@ export function checkOwn(path: string, kind: FileKind, report?: (problem: string
 }
 
 /**
- * Checks a file as `checkOwn` does, by a known status. If it is the status of an open descriptor, the file cannot be
- * replaced after the check.
+ * Checks a file as `checkOwn` does, by a status that the caller has read. With the status of an open descriptor, the
+ * file cannot be replaced after the check.
  */
 export function checkStatus(path: string, kind: FileKind, status: Stats, report?: (problem: string) => void): void {
   const exposure = findExposure(path, status);

@@ -5,8 +5,8 @@ import { type Clock, systemClock } from './clock.ts';
 /** The conditions and delays of retries. */
 export interface RetryPolicy {
   /**
-   * Returns the maximum number of attempts without progress for the last error, including the first attempt. It is 1
-   * for a permanent error, and infinite to retry a transient error without limit.
+   * Returns the maximum number of consecutive failed attempts if the last attempt failed with this error: 1 for a
+   * permanent error, infinite for retries without limit.
    */
   readonly attempts: (reason: unknown) => number;
   /** The maximum delay after the first failure; it doubles with each further failure. */

@@ -20,7 +20,7 @@ import { selectOrganisations, selector } from './selectedOrganisations.ts';
 
 /**
  * Opens a snapshot that can be read until the export's timeout.
- * @param timeoutMs undefined if the export ends within the lifetime of every snapshot
+ * @param timeoutMs the export's timeout in milliseconds; undefined if every snapshot outlives the export
  * @throws IdentityError INVALID_ARGUMENT if the database cannot keep a snapshot until the timeout
  */
 export async function openSnapshot(store: Store, timeoutMs: number | undefined): Promise<Snapshot> {

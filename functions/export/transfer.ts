@@ -32,7 +32,7 @@ interface LargeExport {
 /**
  * Writes the whole file to the instance's bucket for transfers, and responds with its signed URL. Deletes the file if
  * the call fails afterwards.
- * @param end ends the call before its response
+ * @param end ends the call in the audit trail; called before the response is returned
  * @throws IdentityError RESOURCE_EXHAUSTED for an RPC, which cannot redirect; FAILED_PRECONDITION if the instance has
  * no such bucket
  */

@@ -23,8 +23,8 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
   /** The cost of bcrypt for clear passwords. With the default cost, every ZITADEL release can verify the hashes. */
   readonly bcryptCost?: number | undefined;
   /**
-   * The state of the database when the import began; by default, the state when the operation starts. A request begins
-   * before its body arrives.
+   * The state of the database when the import began; by default, the state when the operation starts. An import over
+   * HTTP begins before its body arrives.
    */
   readonly beginning?: Beginning;
   /** Called after the validation of the file, before the first write. If this function throws, the import fails. */

@@ -33,7 +33,7 @@ interface Session {
   readonly guard: ObjectPrecondition;
   readonly draft: Draft;
   object: StoredObject | undefined;
-  /** The request in flight. A new request replaces it, because the client has abandoned it. */
+  /** The request in flight. A new request replaces this request, because the client has abandoned it. */
   current: { readonly message: IncomingMessage; readonly done: Promise<unknown> } | undefined;
 }
 

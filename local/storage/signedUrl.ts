@@ -40,7 +40,10 @@ export function verifySignedUrl(request: IncomingMessage, account: Account, now:
   if (now.getTime() < signedAt || now.getTime() >= signedAt + seconds * 1_000) throw expiredUrl();
 }
 
-/** Parses a date such as `20261129T120000Z`. Returns NaN for any other form, which no valid signature covers. */
+/**
+ * Parses a date such as `20261129T120000Z`. Returns NaN for any other form, because no valid signature covers such a
+ * text.
+ */
 function parseDate(text: string): number {
   return Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 }

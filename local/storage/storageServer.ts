@@ -51,8 +51,8 @@ interface Service {
 /**
  * Starts a local stand-in for Cloud Storage on 127.0.0.1. It serves the part of the JSON API with which exports and
  * imports write, read and remove objects. It also serves signed downloads, the token endpoint, the metadata server and
- * `signBlob`. It checks tokens, scopes, signatures, generations, preconditions, sizes and CRC32C as Google does, but no
- * roles. Pages of all origins may read signed downloads, as if the bucket's CORS settings permitted it.
+ * `signBlob`. It checks tokens, scopes, signatures, generations, preconditions, sizes and CRC32C as Google does, but it
+ * does not check roles. Pages of all origins may read signed downloads, as if the bucket's CORS settings permitted it.
  */
 export async function startStorage({
   directory,

@@ -47,8 +47,8 @@ export function planServiceUser({ userId, orgId, name }: NewServiceUser, byDomai
 const MAX_NAME_CHARACTERS = 200;
 
 /**
- * Checks a name, and reads the record that has it. Lists and imports, including imports into ZITADEL, must accept the
- * name.
+ * Checks a name, and calls `read`, which validates the record with this name. Imports, including imports into ZITADEL,
+ * must accept the name.
  */
 function checkName<Result>(name: string, read: () => Result): Result {
   if (name !== '' && name.trim() === '') throw nameInvalid({ problem: 'it is blank' });
@@ -115,8 +115,8 @@ export async function requireOrganisation(reader: Reader, orgId: string): Promis
 }
 
 /**
- * An organisation's `lastImport` if its records do not all come from the same export. A mirroring import then replaces
- * the records only if its request lists the organisation.
+ * The value of an organisation's `lastImport` if its records do not all come from the same export. A mirroring import
+ * then replaces the records only if its request lists the organisation.
  */
 export const UNKNOWN_IMPORT = 'unknown';
 

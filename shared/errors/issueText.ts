@@ -9,7 +9,7 @@ type BracedIn<Text extends string> = Text extends `${string}{${infer Name}}${inf
   ? Name | BracedIn<Rest>
   : never;
 
-/** The names of the parameters in a text. Other text in braces, such as JSON, is not a parameter. */
+/** The names of the parameters in a text. Any other text in braces, such as JSON, is not a parameter. */
 type NamesIn<Text extends string> = Exclude<BracedIn<Text>, `${string}"${string}`>;
 
 type WithoutOptional<Text extends string> = Text extends `${infer Start}[${string}]${infer Rest}`
@@ -28,7 +28,10 @@ export type IssueParams = Readonly<Record<string, string>>;
  */
 export interface IssueRow {
   readonly text: string;
-  /** What the reader can do. Fields of requests and options of the command have different names. */
+  /**
+   * What the reader can do. Two texts are needed if a field of the request and an option of the command have different
+   * names.
+   */
   readonly remedy?: string | { readonly http: string; readonly command: string };
 }
 

@@ -325,7 +325,7 @@ type Reasoned<Reason extends RecordReason> = { readonly reason: Reason } & (Part
 
 export type AnyReasoned = { readonly [Reason in RecordReason]: Reasoned<Reason> }[RecordReason];
 
-/** The reason of a record's error, and its parameters in the form of reports. */
+/** The reason of a record's error, and its parameters as texts. */
 export interface Meaning {
   readonly reason: RecordReason;
   readonly params?: IssueParams;
@@ -424,7 +424,7 @@ export type ZitadelKey = keyof typeof zitadelErrors;
 
 const meanings: ReadonlyMap<string, Meaning> = new Map(Object.entries(zitadelErrors));
 
-/** A record's error in the form of reports. */
+/** A record's error: the target's message, and its reason. */
 export interface ReportedIssue extends Meaning {
   readonly message: string;
 }

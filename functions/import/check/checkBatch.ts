@@ -1,4 +1,4 @@
-// Checks a batch: completes its records, and compares them with the documents to which they refer.
+// Checks a batch: completes its records, and checks the documents to which the records refer.
 
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { type Gift, giftOf } from '../../../shared/organisation/privileges.ts';

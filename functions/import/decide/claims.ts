@@ -11,7 +11,8 @@ interface Holder {
 }
 
 /**
- * A name that another record has: the issue of the record that needs the name, and the path of the record that has it.
+ * A name that another record has: the issue of the record that needs the name, and the path of the record that has the
+ * name.
  */
 interface TakenName {
   readonly issue: RecordIssue;

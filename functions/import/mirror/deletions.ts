@@ -56,7 +56,7 @@ interface ForeseenOutcome {
   readonly writeWarnings?: readonly ImportWarning[];
 }
 
-/** A token or an instance role of a user to delete. */
+/** A token or an instance role that is deleted with its user. */
 export interface AlongDocument {
   readonly key: DocumentKey;
   /** The user's organisation. */
@@ -281,19 +281,19 @@ export class Deletions implements Disposable {
     return this.batches("freed = 1 AND collection = 'users'");
   }
 
-  /** Yields the records of a phase, except users. */
+  /** Yields the records of a phase that are deleted early or late, except users. */
   *ofPhase(phase: number, part: Part): Generator<readonly DoomedRecord[]> {
     const isEarly = part === 'early';
     yield* this.batches(`phase = ? AND collection <> 'users' AND early = ${isEarly ? 1 : 0}`, phase);
     if (isEarly) yield* this.batchesOf('holders', 'phase = ? AND early = 1', phase);
   }
 
-  /** Yields the users. */
+  /** Yields the users to delete. */
   users(): Generator<readonly DoomedRecord[]> {
     return this.ofGroup('users');
   }
 
-  /** Yields the records of a group. */
+  /** Yields the records to delete of a group. */
   ofGroup(group: DeletionGroup): Generator<readonly DoomedRecord[]> {
     const names = collections.filter((collection) => deletionGroup(collection) === group);
     return this.batches(`collection IN (${names.map((name) => `'${name}'`).join(', ')})`);

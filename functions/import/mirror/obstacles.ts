@@ -37,7 +37,7 @@ export async function findObstacleErrors(
 
 /**
  * Describes why an owner of the instance must not be deleted: no other owner would remain active.
- * @param written the state after the file is written, which may suspend the other owners
+ * @param written reads the database as it will be after the import, which may suspend the other owners
  */
 export async function findOwnerErrors(
   store: MirroredStore,

@@ -144,7 +144,7 @@ async function readDifferences(
   const found = documents.pairs(records);
   const equalByDigest = await findEqual(found.filter((pair) => !isUndecided(pair)));
   const differing = found.filter(([plan]) => !equalByDigest.has(plan));
-  // An overwrite needs the stored body, and an error lists the differing fields.
+  // An overwrite needs the whole stored body, and so does an error that lists the differing fields.
   const whole = keeps ? differing.filter(isUndecided) : differing;
   await Promise.all([
     documents.readNames([

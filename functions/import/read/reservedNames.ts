@@ -17,9 +17,9 @@ import { isDeleted, type Mirror } from '../mirror/deletions.ts';
 import { isWritten, type Settled } from '../stages.ts';
 
 /*
- * The version of all verified domains is in several documents that change together. A commit of people requires that
- * one of these documents has not changed. Firestore locks required documents, and an import has up to 16 commits in
- * flight, so each of them requires another document.
+ * Every verification of a domain changes the version of the verified domains, a random text in several documents. A
+ * commit of people requires that one of these documents has not changed. Firestore locks required documents, and an
+ * import has up to 16 commits in flight, so each commit requires another of the documents.
  */
 const COPIES = 16;
 

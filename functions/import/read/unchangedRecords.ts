@@ -17,10 +17,10 @@ import { isDoomed } from '../mirror/deletions.ts';
 import type { InspectedRecord } from '../plan/inspectedRecords.ts';
 import type { Targets } from '../plan/targets.ts';
 
-/** Records of a file, by their positions in the file. */
+/** The unchanged records of a file, by their positions in the file. */
 export class UnchangedRecords {
   private readonly places = new Map<string, Set<number>>();
-  /** The list of the last record. The next record is usually in the same list. */
+  /** The list of the record that was added last. The next record is usually in the same list. */
   private last: { readonly entry: number; readonly list: string; readonly indices: Set<number> } | undefined;
   size = 0;
 

@@ -57,8 +57,8 @@ export interface ImportEnvelope {
 }
 
 /**
- * Returns the remedy for a body that is too large: an upload, if the instance has a bucket for transfers, or an
- * alternative.
+ * Returns the remedy for a body that is too large: an upload, if the instance has a bucket for transfers, or an object
+ * in the caller's bucket.
  */
 export function adviceIfLarger(hasTransfers: boolean): string {
   const ownBucket = 'upload the file to a bucket and set data_orgsv1_gcs';
