@@ -9,7 +9,7 @@ import { setFlags } from '../../shared/wire/requestMessage.ts';
 import { type ExportRequest, NO_ORGANISATION } from './contract.ts';
 import type { OrganisationExport } from './operation.ts';
 
-/** What an export has written so far. The audit trail records these facts when the export ends. */
+/** The progress of an export, which the audit trail records when the export ends. */
 export interface ExportProgress {
   /**
    * The running export. A request for an object and a response runs two exports: first for the object, then for the

@@ -40,8 +40,8 @@ const exportRequestFields = {
   gcsOutput: bucketRequest
     .optional()
     .describe('The object to create from the export file. Existing objects are never overwritten.'),
-  // Reject this field instead of ignoring it like unknown fields: the client expects a file for ZITADEL. ZITADEL loses
-  // records of all other files.
+  // Reject this field instead of ignoring it like unknown fields: the client expects a file for ZITADEL. If ZITADEL
+  // imports any other export file, it loses records.
   forZitadel: z.never({ error: 'unknown field: `identity export --for-zitadel` writes files for ZITADEL' }).optional(),
   localOutput: unsupportedField,
   s3Output: unsupportedField,

@@ -33,7 +33,7 @@ export async function writeFile(context: ImportContext): Promise<void> {
 }
 
 /**
- * Requires that no organisation exists, except those that this call created.
+ * Requires that no organisation of the file exists, except those that this call created.
  * @throws IdentityError ALREADY_EXISTS with the ids of the organisations that existed; the signal's reason
  */
 async function requireNew({ inspection, store, signal, rules }: ImportContext): Promise<void> {

@@ -40,8 +40,8 @@ export function createCloudStorage(apiEndpoint?: string): ObjectStorage {
 
 /**
  * Requires that an object can be created: starts an upload, and cancels it.
- * @throws IdentityError with the bucket and the object, if the bucket is missing, the account has no permission, the
- * key is wrong or the object exists
+ * @throws IdentityError with the bucket and the object, for a missing bucket, a missing permission, a wrong key or an
+ * existing object
  */
 export async function requireCreatable(location: ObjectLocation, signal: AbortSignal): Promise<void> {
   const session = await createOpener(undefined)(location, 'write', startUpload, signal);

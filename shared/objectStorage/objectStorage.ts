@@ -43,8 +43,8 @@ export interface ObjectStorage {
   /**
    * Writes a new object. The object becomes visible only when it is complete, and never overwrites an existing object.
    * If `content` throws or `signal` aborts, cancels the upload and rethrows the reason.
-   * @throws IdentityError with the bucket and the object, if the bucket is missing, the account has no permission, the
-   * key is wrong or the object exists
+   * @throws IdentityError with the bucket and the object, for a missing bucket, a missing permission, a wrong key or an
+   * existing object
    */
   write(location: ObjectLocation, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<WrittenObject>;
   /**

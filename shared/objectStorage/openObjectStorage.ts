@@ -1,8 +1,8 @@
 import type { ObjectStorage } from './objectStorage.ts';
 
 /**
- * Opens Cloud Storage. Loads the client at the first use of an object, because the client slows down the start and
- * occupies memory, and few calls use a bucket.
+ * Opens Cloud Storage. Loads the client at the first use of an object: the client slows down the start and occupies
+ * memory, and few calls use a bucket.
  */
 export function openObjectStorage(): ObjectStorage {
   let opened: Promise<ObjectStorage> | undefined;

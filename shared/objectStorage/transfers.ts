@@ -1,5 +1,5 @@
-// The interface of the bucket for transfers. Exports that are too large for a response, and uploads that are too large
-// for a request, pass through this bucket instead of through the functions.
+// The interface of the bucket for transfers. Exports that are too large for a response, and imports that are too large
+// for a request, use this bucket.
 
 import type { PinnedObject, WrittenObject } from './objectStorage.ts';
 

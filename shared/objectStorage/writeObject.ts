@@ -132,7 +132,8 @@ function verify({ target }: UploadSession, object: FinishedObject, sent: Totals)
 }
 
 /**
- * Cancels an upload. If the upload was already complete, returns its object: only then the upload still has a state.
+ * Cancels an upload. If the upload was already complete, returns its object: Cloud Storage still reports the state of a
+ * complete upload, but not of a cancelled upload.
  */
 async function cancelUnlessComplete(
   session: UploadSession,

@@ -13,7 +13,7 @@ import { writePage } from './performancePage.ts';
 // The program of `npm run bench`. Prints tables that compare the service with the limits of this machine.
 
 const optionsSchema = z.object({
-  // Removals over 32 connections need at least this number of users.
+  // The number of users. Removals over 32 connections need at least 200.
   users: z.coerce.number().int().min(200).default(20_000),
   rounds: z.coerce.number().int().min(1).default(3),
   page: z.boolean().default(false),

@@ -8,8 +8,8 @@ import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.j
 import type { Plugin } from 'esbuild';
 import { root } from '../program.ts';
 
-// Without this plugin, an import would build the definitions of all files on which the organisation document depends,
-// including all requests and services of two APIs. Bundles contain only the definitions of the organisation document.
+// Without this plugin, an import would build all definitions on which the organisation document depends, including the
+// requests and services of two APIs. Bundles contain only the definitions of the organisation document.
 
 /** The exported definitions that the sources import. */
 const roots: readonly DescMessage[] = [DataOrgSchema, DataOrgV1Schema];

@@ -29,7 +29,7 @@ type TargetRejection = KeyedIssue | 'notCarried';
 
 /**
  * Returns the rejection by the first reference whose target is missing, foreign or invalid.
- * @param created knows which records the import omits
+ * @param created looks up whether the import omits a record
  */
 export function findRejection(
   { plan: { record }, references }: Referring,

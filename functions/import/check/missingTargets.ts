@@ -45,7 +45,7 @@ function referencesTo(collection: Collection, references: readonly PlannedRefere
   return references.filter(({ reference }) => reference.collection === collection);
 }
 
-/** Returns the roles of the project grant that a record uses; undefined if it uses no project grant. */
+/** Returns the roles of the project grant that a record uses; undefined if the record uses no project grant. */
 function grantedRoles({ plan, references }: Referring, found: Found): ReadonlySet<string> | undefined {
   const [reference] = referencesTo('projectGrants', references);
   const grant = reference && found.get(documentPath(reference.key));

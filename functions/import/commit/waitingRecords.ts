@@ -29,7 +29,9 @@ export class WaitingRecords {
     this.mirror = mirror;
   }
 
-  /** Adds a record that failed because another record of the file has its name; returns whether it was added. */
+  /**
+   * Adds a record that failed because another record of the file has its name; returns whether the record was added.
+   */
   add(plan: Planned, settled: Settled): boolean {
     const { outcome } = settled;
     if (this.mirror?.isDeleting !== true || this.waiting.length === MAX_WAITING) return false;

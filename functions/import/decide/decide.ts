@@ -56,8 +56,8 @@ export const nothingStored: StoredBatch = {
 };
 
 /**
- * Decides the records of a batch in order. When a record gives up a name, later records can claim it; if the batch is
- * decided simultaneously, all records can. The writes do not contain the hashes of clear passwords yet.
+ * Decides the outcomes of a batch in the order of its records. When a record gives up a name, later records can claim
+ * that name; with `isSimultaneous`, all records can. The writes do not contain the hashes of clear passwords yet.
  * @param stamp the creation and change date of the written records
  */
 export function decide(batch: readonly BatchRecord[], stored: StoredBatch, rules: Rules, stamp: string): Decided {
@@ -74,7 +74,7 @@ export function decide(batch: readonly BatchRecord[], stored: StoredBatch, rules
   }
 }
 
-/** @param keeping records that keep their names until they are decided themselves */
+/** @param keeping records that keep their names until their own outcomes are decided */
 function decideInOrder(
   batch: readonly BatchRecord[],
   { documents, versions, freed, isSimultaneous, adopted, early }: StoredBatch,
@@ -123,9 +123,8 @@ function settled({ plan, warnings }: Checked, outcome: RecordOutcome, written = 
 }
 
 /**
- * Drops the section's adjusted field of a record, such as a domain's primary mark, if another call stored a record with
- * that field after the import had read the stored records. During an overwriting import no other call writes, so such
- * an import can move the field.
+ * Drops the section's adjusted field of a record, such as a domain's primary mark, if another call has meanwhile stored
+ * a record with that field. During an overwriting import no other call writes, so such an import can move the field.
  */
 function adjustMeanwhile(plan: RecordPlan, documents: StoredBatch['documents']): RecordPlan {
   const { record, key, claims } = plan;

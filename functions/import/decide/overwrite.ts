@@ -50,8 +50,8 @@ export function heldClaims({ record }: RecordPlan, stored: StoredDocument | unde
 }
 
 /**
- * Creates the write that overwrites a record. If the state, a credential or the factor is missing in the file, the
- * write keeps the stored value, unless the file shows that the source has no such value.
+ * Creates the write that overwrites a record. If the file lacks the state, a credential or the factor, the write keeps
+ * the stored value. It removes the stored value if the file shows that the source has no such value.
  * @param version the stored document's version; undefined in a trial
  * @param stamp the date of the change
  */

@@ -41,9 +41,9 @@ export function needsBody(
 }
 
 /**
- * Whether the stored record equals the imported record, except for a clear password. If a credential, the factor or the
- * state is missing in the file, an overwrite would keep the stored value, so this function does not compare that value.
- * If the file shows that the source has no such value, this function compares the stored value too.
+ * Whether the stored record equals the imported record, except for a clear password. If the file lacks a credential,
+ * the factor or the state, an overwrite would keep the stored value, so this function ignores that value. It compares
+ * the value if the file shows that the source has no such value.
  * @param documents contains the identity providers to which the records refer, by path
  */
 export function isEqual(

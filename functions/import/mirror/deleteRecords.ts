@@ -52,7 +52,7 @@ export async function deleteLate(call: DeletingCall): Promise<void> {
 
 /**
  * Marks users as deleted, and deletes the records that refer to them. Keeps a user who was changed after the import
- * began, or to whom a record refers that was created after the import had planned the deletions.
+ * began. Also keeps a user to whom a record refers that was created after the planning of the deletions.
  * @returns the marked users, with their organisations
  */
 async function strip(

@@ -81,13 +81,13 @@ export class Deletions implements Disposable {
   /** The warnings from the trial about records in the table `holders`. */
   private readonly warnings = new Map<string, readonly ImportWarning[]>();
 
-  /** Adds a record of the file, which the import must not delete. */
+  /** Notes that the file contains a record, so that the import does not delete the stored record with the same path. */
   addFileRecord(path: string): void {
     this.filePaths.push(path);
     if (this.filePaths.length === INSERTED_TOGETHER) this.insertFilePaths();
   }
 
-  /** Clears the records of the file, because the file is read again. */
+  /** Forgets which records the file contains, because the file is read again. */
   resetFile(): void {
     this.filePaths = [];
     this.database.run('DELETE FROM file');

@@ -171,9 +171,9 @@ interface Scanned {
 
 /**
  * Finds the records that require records to delete. Three kinds are no obstacles. They are other records to delete,
- * records of the file (whose new versions do not refer to deleted records), and keys (which the import deletes too).
- * All other records are obstacles, even if their reference is optional. The import can also delete the stored version
- * of a record of the file first, if the file contains every record that requires it.
+ * records of the file (their new versions refer to no deleted records), and keys (the import deletes them too). All
+ * other records are obstacles, even if their reference is optional. The import can also delete the stored version of a
+ * record of the file first, if the file contains every record that requires it.
  */
 export async function findRequiring(
   store: MirroredStore,
@@ -217,8 +217,8 @@ export async function findRequiring(
 
 /**
  * Finds the records that require a holder. A holder is a record of the file whose stored version requires records to
- * delete. If the file does not contain a record that requires a holder, the import keeps the holder, and the records
- * that the holder requires, until the file's records are written.
+ * delete. If the file does not contain a record that requires a holder, the import keeps the holder until the file's
+ * records are written. It also keeps the records that the holder requires.
  */
 async function findHolding(
   store: MirroredStore,

@@ -8,8 +8,8 @@ import { documentId, documentPath } from '../../../shared/store/store.ts';
 
 /**
  * The records of a phase so far, to recognise records that repeat an earlier record. The stored record does not show
- * the repetition if the earlier record was unchanged, because the stored record then does not have the stamp of this
- * import. The keys are in an unnamed temporary file, so memory is constant.
+ * the repetition if the earlier record was unchanged: the stored record then lacks this import's stamp. The keys are in
+ * an unnamed temporary file, so memory is constant.
  */
 export class EarlierRecords implements Disposable {
   private readonly database = openTemporaryDatabase(

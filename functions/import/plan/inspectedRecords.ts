@@ -13,8 +13,8 @@ import { collectWarnings } from '../results/recordWarnings.ts';
 import { identifyingId } from './earlierRecords.ts';
 
 /**
- * A record of the file that counts as unchanged if the stored record is equal, and if the record's organisation has all
- * records to which it refers.
+ * A record of the file that counts as unchanged on two conditions: the stored record is equal, and the record's
+ * organisation has all referenced records.
  */
 export interface InspectedRecord
   extends Pick<OrganisationRecord, 'section' | 'orgId' | 'digest' | 'credentials' | 'otpEmail'> {

@@ -42,10 +42,9 @@ export class UnchangedRecords {
 }
 
 /**
- * Finds the records of the given sections that are stored exactly as in the file, together with all records to which
- * they refer, and counts them as unchanged. All other records are decoded, checked and decided individually, even if
- * they are equal. The search stops when most records of a batch differ, because the import must read differing records
- * twice.
+ * Finds the records of the given sections that are stored exactly as in the file and whose referenced records exist.
+ * Counts these records as unchanged. All other records are decoded, checked and decided individually, even if they are
+ * equal. The search stops when most records of a batch differ, because the import must read differing records twice.
  */
 export async function findUnchanged(
   { inspected, store, signal, removed, mirror, state }: ImportContext,
