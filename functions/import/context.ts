@@ -71,7 +71,7 @@ export type ImportedStore = Pick<Store, 'snapshot' | 'durable' | 'lock' | 'advic
  * undo these changes.
  */
 export interface Beginning {
-  /** The position in the order of commits; see `InstanceLock`. */
+  /** The import's position in the order of the database's commits; see `InstanceLock`. */
   readonly position: string;
   /** The number of members that were removed before the import began. */
   readonly memberRemovals: number;

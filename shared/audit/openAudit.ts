@@ -52,7 +52,7 @@ function ownAccount(): string {
   }
 }
 
-/** The label by which the sink of Cloud Logging selects the trail's lines. */
+/** The label by which the sink of Cloud Logging selects the log lines of the audit trail. */
 const AUDIT_LABEL = { log_type: 'audit' };
 
 /**

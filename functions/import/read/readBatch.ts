@@ -177,8 +177,8 @@ function withoutDeleted(
 }
 
 /**
- * For new records that need a value of the section's adjusted field, lists the keys of stored records that may have
- * that value.
+ * Lists the keys of stored records that may have the mark that a new record needs, such as the mark of an
+ * organisation's primary domain.
  */
 function adjustingKeys(created: readonly RecordPlan[], documents: ReadonlyMap<string, StoredDocument>): DocumentKey[] {
   const keys = created.flatMap(({ claims, key }) => {

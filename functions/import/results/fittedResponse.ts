@@ -1,7 +1,7 @@
 import { withoutEmpty } from '../../../shared/defined.ts';
 import type { Deletion, ImportError, ImportResponse } from '../contract.ts';
 
-/** The lists of a response that can be shortened. */
+/** The lists whose entries a shortened response can omit. */
 type Lists = {
   readonly errors: readonly ImportError[];
   readonly deletions: readonly Deletion[];
