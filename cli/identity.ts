@@ -9,8 +9,8 @@ for (const stream of [stdout, stderr]) {
   if (stream.rows === 0) stream.rows = DEFAULT_ROWS;
 }
 let broken: string | undefined;
-// The command continues if a reader closes stdout (EPIPE), because it may be changing something. Lists and exports fail
-// with this error.
+// The command continues if a reader closes stdout (EPIPE), because the command may be changing data. Lists and exports
+// fail with this error.
 stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
   broken ??= code;
 });

@@ -37,7 +37,8 @@ export interface RekeyOptions {
   /** Called after each batch with the number of documents that the batch encrypted again. */
   readonly onResealed?: (documents: number) => void;
   /**
-   * How many milliseconds processes may still encrypt with an earlier key; 0 if every commit requires the current key.
+   * For how many milliseconds other processes may continue to encrypt with an earlier key. 0 if every commit requires
+   * the current key.
    */
   readonly fenceMs: number;
 }
@@ -48,7 +49,7 @@ export interface Rekeyed {
   readonly keyId: string;
   /** The number of documents with values that another key had encrypted. */
   readonly documents: number;
-  /** The keys that only earlier backups need now. */
+  /** Replaced keys, which only backups from before the rotation still need. */
   readonly earlierKeys: readonly EarlierKey[];
 }
 
@@ -134,8 +135,8 @@ function resealDocuments(
     const writes = keys.flatMap((key, index): Write[] => {
       const document = stored[index];
       if (document === undefined || !hasOutdatedSecret(document, target.id)) return [];
-      // `changedAt` still contains the version of the last change by another call. Because of that version, an import
-      // that waits for the rotation does not overwrite the change.
+      // The rotation does not count as a change of the record, so `changedAt` keeps the version of the last real
+      // change. An import that waits for the rotation compares this version and does not overwrite that change.
       const version = callVersion(document, versions.get(documentPath(key)));
       const kept =
         document.changedAt === undefined ? {} : { changedAt: withCallVersion(changeDate(document), version) };

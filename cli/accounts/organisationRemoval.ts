@@ -80,13 +80,13 @@ async function countStoredRecords(store: Store, orgId: string, section: Section)
 }
 
 /**
- * Removes organisations with all their records, and dependent records of other organisations. The first step marks the
- * organisations, and the last step deletes them. After the first step, tokens of their users are invalid, exports omit
- * the organisations, and imports do not write into them. To continue an interrupted removal, repeat the call. The
- * caller must hold the instance's lock exclusively.
+ * Removes organisations with all their records, and records of other organisations that depend on these records. The
+ * first step marks the organisations, and the last step deletes them. After the first step, tokens of their users are
+ * invalid, exports omit the organisations, and imports do not write into them. To continue an interrupted removal,
+ * repeat the call. The caller must hold the instance's lock exclusively.
  * @param signal stops the removal between two batches, with the signal's reason as the error
  * @param onDeleted called with the number of documents of each deleted batch
- * @returns the number of deleted documents, without claims
+ * @returns the number of deleted documents, except documents that reserve unique names
  * @throws the errors of `describeRemoval`
  */
 export async function removeOrganisations(

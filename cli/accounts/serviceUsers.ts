@@ -85,8 +85,8 @@ async function addServiceUser(
 }
 
 /**
- * Reads whether an organisation's login names include its domain (zitadel 3.4). If this is undecided, stores the
- * instance's default permanently.
+ * Reads whether the login names of an organisation's users end with the organisation's domain (zitadel 3.4). If the
+ * organisation has no stored answer yet, stores the instance's default as the permanent answer.
  */
 async function claimLoginNames(transaction: Transaction, orgId: string): Promise<boolean> {
   const { loginNamesByDomain: byDefault } = await describeInstance(transaction);

@@ -30,7 +30,7 @@ export function changeLock(store: Store, userId: string, change: LockChange, now
     const user = await requireUser(transaction, userId, ['state', 'body', 'sequence']);
     const { state = '', sequence = 0 } = user;
     if (state === DELETED) throw userUnknown({ userId });
-    // A write of an unchanged state prevents a running import from replacing the state.
+    // Does not skip the write if the state is unchanged: the write prevents a running import from replacing the state.
     if (state !== to && !from.some((suitable) => suitable === state)) throw stateUnsuitable({ userId, state, change });
     if (change === 'lock' && !force) await holdOtherOwner(store, transaction, userId);
     const fields = { ...withState(user, to), sequence: sequence + 1, changedAt: now.toISOString() };

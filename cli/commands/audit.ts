@@ -96,7 +96,8 @@ async function* listEvents({ trail, after, from, isListed, names, onDamaged }: E
 /**
  * Yields the selected events, and waits for new events. Continues at the cursor of the last event, because several
  * events can have the same time.
- * @param file the database: if another file replaces it, the open trail receives no more events
+ * @param file the database's file. The function throws an error after another file has replaced this file, because the
+ * open trail receives no more events
  */
 async function* followEvents(
   { trail, after, from, isListed, names, onDamaged }: EventRange,
@@ -124,7 +125,7 @@ async function* followEvents(
 
 const heads = ['time', 'event', 'outcome', 'user', 'address', 'target', 'organisations'];
 
-/** Events whose target is a user's id. If such an event succeeded, the user existed. */
+/** Names of the events whose target is a user. If such an event succeeded, the user existed at that time. */
 const eventsAboutUsers: ReadonlySet<string> = new Set([
   'otpEmail.removed',
   'command.memberAdd',
@@ -177,7 +178,9 @@ function cell(text: string | undefined): string {
   return text ? cellText(text) : '-';
 }
 
-/** Quotes an id that would look like several ids, no id or the next cell. Callers can choose any id. */
+/**
+ * Quotes an id that a reader could mistake for several ids, for no id or for the next cell. Callers can choose any id.
+ */
 function cellText(text: string): string {
   return /^(?!-$)[\w./:@-]+$/.test(text) ? text : JSON.stringify(text);
 }

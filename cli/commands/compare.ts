@@ -174,7 +174,7 @@ function verdictOf({ isEqual, counts, expected }: ComparedSides, isWhole: boolea
   return expected.size === 0 ? equal : `${equal}, except for expected differences of ZITADEL`;
 }
 
-/** Returns a line with the number of records that the output omits, unless it omits none. */
+/** Returns a line with the number of records that the output omits; no line if the output lists all records. */
 function further(omitted: number, remedy: string): string[] {
   return omitted === 0 ? [] : [`and ${counted(omitted, 'further record')}${remedy}`];
 }

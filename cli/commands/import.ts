@@ -115,7 +115,7 @@ interface Importing {
   readonly target: DatabasePlace;
   readonly selection: PlaceExportOptions;
   readonly options: PlaceImportOptions;
-  /** Whether the import includes all secrets of a file, because the call selects none. */
+  /** Whether the source is a file and the call has no `--with`. The import then includes all secrets of the file. */
   readonly takesAll: boolean;
   /** The file for the failed records. */
   readonly failedFile: FilePlace | undefined;
@@ -254,13 +254,19 @@ interface ImportedFile {
   readonly losses: readonly string[];
   readonly notices: readonly RecordWarning[];
   readonly request: ExportedRequest;
-  /** Lines about the request of the export: its secrets, ignored options, and passwords that it excludes. */
+  /**
+   * Lines about the request by which the source was exported: its secrets, its ignored options, and passwords that the
+   * export excludes.
+   */
   readonly requested: readonly string[];
   /** Undefined without --failed. */
   readonly storedFailures: StoredFailures | undefined;
   /** Whether the user has not consented to the deletions of a dry run. */
   readonly isRefused: boolean;
-  /** Formats the counts of an outcome. A property, because its module is loaded only for an import. */
+  /**
+   * Formats the counts of an outcome. The caller provides this function, because the command loads the function's
+   * module only for an import.
+   */
   readonly outcomeLine: (outcome: string, counts: Counts) => string;
 }
 

@@ -10,8 +10,8 @@ export const newTokenFile = { 'token-file': optional('FILE', 'write the token to
 type ShownToken = Omit<NewToken, 'token'> & { readonly token?: string; readonly tokenFile?: string };
 
 /**
- * Creates a token, and stores it in the file of `--token-file` if that is set.
- * @returns the created objects, with the file's name instead of a stored token
+ * Creates a token, and stores it in the file of `--token-file` if the call has this option.
+ * @returns the result of `create`; if the token was stored in a file, with the file's name instead of the token
  */
 export async function createToken<Created extends NewToken>(
   { 'token-file': tokenFile }: Values<typeof newTokenFile>,

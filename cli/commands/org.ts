@@ -25,7 +25,10 @@ export const orgListCommand = defineInstanceCommand({
   },
 });
 
-/** The maximum number of organisations in one call. The first and the last commit of a deletion contain all of them. */
+/**
+ * The maximum number of organisations in one call. The first and the last commit of a deletion contain all
+ * organisations of the call.
+ */
 const MAX_DELETED_ORGANISATIONS = 200;
 
 export const orgDeleteCommand = defineInstanceCommand({

@@ -1,11 +1,10 @@
-// Errors of command lines that commander cannot parse. Commander's error code and the parsed words determine their
-// texts.
+// Creates the errors for command lines that commander cannot parse.
 
 import { Command as CommanderCommand, type CommanderError } from 'commander';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { usageError } from '../terminal/command.ts';
 
-/** A command of commander that keeps its first unknown option. */
+/** A commander command that stores the first unknown option of a command line. */
 export class Commander extends CommanderCommand {
   unknownFlag = '';
 
@@ -15,7 +14,7 @@ export class Commander extends CommanderCommand {
 
   override parseOptions(words: string[]): ReturnType<CommanderCommand['parseOptions']> {
     const parsed = super.parseOptions(words);
-    // A value after the flag may be a secret.
+    // Omits the text after `=`, because it may be a secret.
     this.unknownFlag = parsed.unknown[0]?.split('=')[0] ?? '';
     return parsed;
   }

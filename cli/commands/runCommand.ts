@@ -69,7 +69,7 @@ export async function runCommand(
 
 /**
  * Prints the output of a command.
- * @throws IdentityError COMMAND_INTERRUPTED if the signal ends a list that would have ended by itself
+ * @throws IdentityError COMMAND_INTERRUPTED if the signal ends a list that is not endless
  */
 async function printOutput(
   output: Output | ListOutput,
@@ -175,7 +175,7 @@ async function nameFacts(command: InstanceCommand, { positionals, options }: Giv
 const optionalId = z.string().exactOptional();
 const created = z.object({ orgId: optionalId, userId: optionalId, tokenId: optionalId });
 
-/** Returns the ids in a command's output. Excludes the rest, because it may contain a token. */
+/** Returns the ids in a command's output. Excludes all other fields, because they may contain a token. */
 function recordedOutput(output: AnyOutput): AuditFacts {
   const json = output !== undefined && 'json' in output ? output.json : undefined;
   const { data } = created.safeParse(json);

@@ -22,7 +22,7 @@ interface Comparing {
   readonly maxListed: number;
   readonly explain: Explain;
   readonly first: ComparedSide & {
-    /** The result of reading this side earlier. */
+    /** The result of an earlier reading of this side. */
     readonly earlier?: SideInspection;
   };
   /** The second side. Its options may depend on the content of the first side. */
@@ -118,8 +118,8 @@ export function recordsOf({ tally: { counts } }: Pick<PlaceInspection, 'tally'>)
 }
 
 /**
- * Returns the kinds of secrets that ZITADEL certainly lacks if its export lacks them. Omits OTP e-mail factors and
- * states, because ZITADEL's records always contain them.
+ * Returns the kinds of secrets that ZITADEL exports completely: a secret that is missing in the export is missing in
+ * ZITADEL too. Omits OTP e-mail factors and states, because ZITADEL's records always contain them.
  */
 function statedByZitadel({ withPasswords, withOtp }: PlaceExportOptions): StatedContent {
   return { ...nothingStated, withPasswords, withOtp };
@@ -167,8 +167,8 @@ export function explainZitadels(
     const { domains = [], releases = allReleases } = known;
     return [index === 0 ? { side: 'first', releases, domains } : { side: 'second', releases, domains, imports }];
   });
-  // If both sides are ZITADEL, the second side is the target. Its reasons come first, because the import has changed
-  // its records.
+  // If both sides are ZITADEL, the second side is the target. The target's reasons come first, because the import has
+  // changed the target's records.
   return (difference, first) =>
     zitadels
       .toReversed()

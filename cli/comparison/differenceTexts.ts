@@ -16,7 +16,7 @@ export function firstDifferences(lines: readonly string[], listed: number, all: 
   return lines.length <= MAX_LINES ? [...lines] : [...lines.slice(0, MAX_LINES), rest];
 }
 
-/** A differing field: the values as JSON text, or the difference of a secret. */
+/** A differing field: both values as JSON text, or for a secret, how the sides differ. */
 interface FieldTexts {
   readonly path: string;
   readonly first?: string | undefined;

@@ -23,8 +23,8 @@ export type SideInspection = PairedInspection & Pick<PlaceInspection, 'notices'>
  * Reads two exports of this service at once, and loads the records that differ. Equal records have the same bytes in
  * these exports, so they are only counted.
  * @param expected the expected number of records of a side
- * @returns undefined if the sides must be read one after the other: because one is not an export of this service, or
- * because one is damaged, so that the separate reading finds out which
+ * @returns undefined if the caller must read the sides one after the other: at least one side is not an export of this
+ * service, or is damaged. Reading the sides separately shows which side is damaged
  */
 export async function readTogether(
   database: RunDatabase,
@@ -67,7 +67,7 @@ interface OpenedSide extends Pick<PairedExport, 'isSelected'> {
   readonly counter: RecordCounter;
 }
 
-/** @returns undefined for a content that is not an export of this service */
+/** @returns undefined if the content is not an export of this service */
 function pairedExport(
   { content: { once }, counter, isSelected }: OpenedSide,
   visitor: PairedExport['visitor'],

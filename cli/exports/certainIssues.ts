@@ -24,7 +24,10 @@ type Warning = ImportResponse['summary']['warnings'][number];
 /** The result for a file without issues. */
 export const noIssues: CertainIssues = { errors: [], errorsOmitted: 0, warnings: [], warningsOmitted: 0 };
 
-/** Excluded reasons. Some depend on the target's records; the command reports the others with its own texts. */
+/**
+ * Reasons that the result omits. Some of these issues depend on the target's records. The command reports the other
+ * issues with texts of its own.
+ */
 const excluded = new Set<string | undefined>([
   'reference_missing',
   'organisation_unnamed',
@@ -36,7 +39,7 @@ const excluded = new Set<string | undefined>([
 ]);
 
 /**
- * Imports a valid file into an empty instance that keeps nothing. The empty instance has the same default for login
+ * Imports a valid file into an empty instance that stores no records. The empty instance has the same default for login
  * names as the exporting instance. Memory does not grow with the file.
  */
 export async function findCertainIssues(
@@ -70,7 +73,10 @@ export async function findCertainIssues(
   };
 }
 
-/** Converts the warning about a dropped role or action. An import keeps it if the target already has it. */
+/**
+ * Converts the warning that the import drops a role or action to a warning that the target must have it. Returns other
+ * warnings unchanged.
+ */
 function partRequirement(warning: Warning): Warning {
   const { reason, params: { role, action, field = '' } = {}, ...record } = warning;
   const value = reason === 'role_dropped' ? role : reason === 'action_dropped' ? action : undefined;

@@ -1,5 +1,5 @@
-// Writes the records that an import rejected, or imported in part, as an export file. The user can correct and import
-// this file.
+// Writes an export file with the records that an import rejected, and with the records of which it omitted parts. The
+// user can correct and import this file.
 
 import { total } from '../../shared/collections/counts.ts';
 import type { WarningReason } from '../../shared/errors/warnings.ts';
@@ -17,17 +17,20 @@ export interface FailedFile {
   readonly place: string;
   readonly records: number;
   /**
-   * The number of failed records that the file lacks. Either the response does not list them, or their text is too
+   * The number of failed records that are not in the file, because the response does not list them or their text is too
    * large.
    */
   readonly missing: number;
-  /** The number of further records in the file. The import has stored these records without some of their parts. */
+  /**
+   * The number of further records in the file: records that the import stored without some of their roles, actions or
+   * list elements.
+   */
   readonly partial: number;
 }
 
 /**
- * Reasons of warnings about records that the import stored without some parts. These parts are invalid, or refer to a
- * failed record.
+ * Reasons of warnings about records that the import stored without some roles, actions or list elements. The omitted
+ * items are invalid, or refer to a failed record.
  */
 const partialReasons: ReadonlySet<string> = new Set<WarningReason>([
   'role_dropped',
@@ -37,7 +40,7 @@ const partialReasons: ReadonlySet<string> = new Set<WarningReason>([
 
 /**
  * Stores the failed records of an import with their organisations, in the form of the imported file. Stores no file if
- * all records were imported completely.
+ * the import stored all records completely.
  * @param file a new file
  * @param content the imported file
  * @throws IdentityError the errors of `FilePlace.store`; the errors of the content
@@ -60,7 +63,7 @@ export async function storeFailed(
   return { place, records: writing.records, missing: Math.max(0, failed - writing.records), partial: writing.partial };
 }
 
-/** Reads the file once. For each error, counts the records with its type and id. */
+/** Reads the file once. For each error, counts the records with the type and the id in the error. */
 async function find(
   content: ExportFile,
   failed: FailedRecords,
@@ -80,25 +83,26 @@ interface Namesakes {
   /** The number of errors about these records. */
   readonly errors: number;
   found: number;
-  /** The number of invalid records. These fail in every import. */
+  /** The number of invalid records, which every import rejects. */
   invalid: number;
   passed: number;
 }
 
 /**
- * Finds the failed records of an import in the imported file. Errors in the response contain only their types and ids.
+ * Finds the failed records of an import in the imported file. The response identifies these records only by type and
+ * id.
  */
 class FailedRecords {
   private readonly byName = new Map<string, Namesakes>();
   /**
-   * The organisations with errors. `missing` contains the organisations among them that the target lacks: all their
+   * The organisations with errors. `missing` contains those organisations that the target does not have: all their
    * records have failed.
    */
   private readonly orgIds = new Set<string>();
   private readonly missing: ReadonlySet<string>;
-  /** The types and ids of records that were imported in part. */
+  /** The types and ids of records that the import stored incompletely. */
   private readonly partial: ReadonlySet<string>;
-  /** The positions in the file of organisations with failed or partial records. */
+  /** The positions in the file of organisations with records that failed or that the import stored incompletely. */
   readonly entries = new Set<number>();
 
   constructor({ errors = [], success, summary }: ImportResponse) {
@@ -135,8 +139,9 @@ class FailedRecords {
   }
 
   /**
-   * Counts the failed records among a record of the file and its nested records. Of several valid records with the same
-   * id, the import accepts the first. If an organisation is missing in the target, all its records have failed.
+   * Counts the failed records among a record of the file and its nested records. If several valid records have the same
+   * id, the import accepts the first. If the target does not have the organisation, all records of the organisation
+   * have failed.
    */
   countIn(record: OrganisationRecord): number {
     const named = this.named(record);
@@ -149,7 +154,7 @@ class FailedRecords {
     return this.missing.has(record.orgId) ? 1 + nestedRecords(record, []).length : failed.length;
   }
 
-  /** Whether a record was imported in part. */
+  /** Whether the import stored a record without some of its roles, actions or list elements. */
   isPartial(record: OrganisationRecord): boolean {
     return this.partial.has(nameOf(record.section.error.type, readableId(record) ?? ''));
   }
@@ -166,8 +171,8 @@ class FailedRecords {
   }
 
   /**
-   * For a record and its nested records, returns the records with the same type and id, and whether the record is
-   * invalid.
+   * For a record and each nested record, returns the counts of records with the same type and id, and whether the
+   * record is invalid.
    */
   private named(record: OrganisationRecord) {
     return [record, ...nestedRecords(record, []).map((nested) => nested.record)].flatMap((each) => {
@@ -192,7 +197,9 @@ function typeOfRecord(type: string): string {
   return types.filter((each) => type.startsWith(`${each}_`)).sort((a, b) => b.length - a.length)[0] ?? type;
 }
 
-/** Writes the organisations with failed or partial records. Includes only these records. */
+/**
+ * Writes the organisations with records that failed or that the import stored incompletely. Omits all other records.
+ */
 class FailedFileWriter {
   records: number;
   partial = 0;

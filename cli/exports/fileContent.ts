@@ -13,17 +13,18 @@ import { isStorageFull } from '../../shared/systemCode.ts';
 import type { ExportFile } from './placeInterfaces.ts';
 
 /**
- * A disposal that does nothing. It is for content without resources, or if another object disposes of the resources.
+ * A disposal that does nothing, for content without resources and for content whose resources another object disposes
+ * of.
  */
 export const undisposed = { [Symbol.asyncDispose]: async () => {} };
 
-/** Passes bytes on, and counts them. */
+/** Yields bytes unchanged, and counts them. */
 export type CountBytes = (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
 /**
- * Returns the content of a stored file. The content can be read repeatedly, and reports which fraction was read.
+ * Returns the content of a stored file. A caller can read the content repeatedly, and see which fraction was read.
  * @param size the size of the stored file
- * @param isPlain whether the stored bytes are the content itself, not compressed
+ * @param isPlain whether the stored bytes are the decompressed content
  * @param open reads the decompressed content, and counts the stored bytes
  */
 export function storedContent(
@@ -114,7 +115,7 @@ export function compressFor(name: string, content: AsyncIterable<Uint8Array>): A
 }
 
 /**
- * Yields the JSON of an export file. The file may be compressed or in another stored form.
+ * Yields the JSON of an export file. Decompresses a compressed file.
  * @param place the content's name in messages
  * @throws IdentityError for damaged or incomplete content
  */

@@ -53,15 +53,18 @@ export class FileSecrets implements RecordVisitor {
   }
 
   /**
-   * Returns the kinds of secrets that an import of the file changes. These are kinds in the file, and kinds that the
-   * source lacks according to the manifest. As in an export, client secrets belong to passwords.
+   * Returns the kinds of secrets that an import of the file changes: the kinds that the file contains, and the kinds
+   * that the source lacks according to the manifest. Client secrets count as passwords, as in an export.
    */
   selection(request: ExportedRequest): SecretSelection {
     const { withPasswords, ...others } = this.stated(request);
     return { withPasswords: withPasswords || this.counts.clientSecrets !== undefined, ...others };
   }
 
-  /** Returns the kinds of secrets in the file, and the kinds that it would contain if the source had such secrets. */
+  /**
+   * Returns the kinds of secrets that the export included. The file contains no secrets of such a kind if the source
+   * had none.
+   */
   stated({ secrets }: ExportedRequest): SecretSelection {
     const { withPasswords, withOtp, withKeys } = this.content;
     return {
@@ -104,7 +107,7 @@ export class FileFacts implements RecordVisitor {
   readonly secrets = new FileSecrets();
   private lists = newLists();
 
-  /** @param imports receives the records. Without it, `leftToDo` has no steps about missing identity providers */
+  /** @param imports receives the records. If undefined, `leftToDo` returns no steps about missing identity providers */
   constructor(imports?: ImportFacts) {
     this.imports = imports;
   }
@@ -139,7 +142,7 @@ export class FileFacts implements RecordVisitor {
     return ids.filter((id) => this.imports?.hasProvider(orgId, id) === false);
   }
 
-  /** Lists records whose identity providers are missing in the whole file. */
+  /** Adds the steps about records whose identity providers are missing in the whole file. */
   private listProviderUsers(): void {
     for (const { section, orgId, ids, documents, others } of this.providerUsers.values()) {
       const missing = this.missing(orgId, ids);

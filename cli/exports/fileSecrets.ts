@@ -33,9 +33,9 @@ export function requireSelected(
 }
 
 /**
- * Checks that a file is intact and that a call selects its secrets, and opens the file.
- * @throws IdentityError USAGE_INVALID if the call does not select all its secrets; other errors for an invalid file, or
- * a manifest that does not match
+ * Checks that a file is intact and that a call selects the file's secrets, and opens the file.
+ * @throws IdentityError USAGE_INVALID if the call does not select all secrets of the file; other errors for an invalid
+ * file, or if the manifest does not match the file
  */
 export async function openWithSecrets(
   place: FilePlace,

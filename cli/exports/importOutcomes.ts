@@ -46,10 +46,13 @@ export function countSettled({
   return { records, unchanged: total(settled.unchanged ?? {}) };
 }
 
-/** Warns that the import took several requests. */
+/** The warning that the import took several requests. */
 const severalRequests = { type: 'import', ...warn('requests_repeated', {}) };
 
-/** Returns the warnings of a repeated import. The last response counts records of earlier requests as unchanged. */
+/**
+ * Returns a warning if the import was repeated, because the last response counts the records of earlier requests as
+ * unchanged.
+ */
 export function repetitionWarnings({
   unchanged,
   warnings,

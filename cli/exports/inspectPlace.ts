@@ -31,7 +31,7 @@ interface Reading {
   readonly label?: string;
   /** Uses the validated file. The function may read the file again. */
   readonly use?: (file: ExportFile, inspection: Inspection) => Promise<void>;
-  /** The organisations that the export must contain; by default none in particular. */
+  /** The organisations that the export must contain. By default, the export may contain any organisations. */
   readonly required?: SelectedOrganisations;
   /**
    * The expected number of records. If the size of the export is unknown, this number determines the remaining time.
@@ -57,7 +57,8 @@ export function inspectPlace(
     const content = resources.use(await readExport(options, signal));
     // Discards the records of an earlier, interrupted reading.
     visitor?.reset();
-    // A file always contains all its organisations, so they are selected here.
+    // If the place is a file, `readExport` ignores the options and returns all organisations. So this reading selects
+    // the organisations.
     const reading = { isSelected: organisationFilter(options), visitor };
     const once = use === undefined ? content.once : undefined;
     const { file, inspection } = await trackPhase(output, label, meterOf(content, counter, expected), async () => {

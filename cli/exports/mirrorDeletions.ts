@@ -27,8 +27,8 @@ export function deletionsOf({ deletions = [], summary }: ImportResponse): Mirror
 }
 
 /**
- * The sections whose deletions the output lists record by record, with the types of the records. They concern people,
- * what people own, and permissions.
+ * The sections whose deletions the output lists record by record, with the types of the records: users, their tokens,
+ * members and grants.
  */
 const listedSections: ReadonlyMap<string, string> = new Map([
   ['humanUsers', 'human_user'],
@@ -64,7 +64,7 @@ function deletionText({ type, orgId, id, name, roles = [] }: Deletion): string {
   return `${recordNoun(type)} ${named} of organisation ${orgId}${held}`;
 }
 
-/** What a question about deletions needs of a call. */
+/** The streams and options of a call that a question about deletions needs. */
 interface Asked extends Pick<Surroundings, 'stdin' | 'stderr' | 'signal' | 'environment'> {
   readonly options: { readonly 'max-deleted'?: number | undefined };
 }

@@ -23,13 +23,16 @@ export type AcceptableLoss = (typeof acceptableLosses)[number];
 interface CallOptions {
   /** The time limit in milliseconds; by default the limit of the place. */
   readonly timeoutMs?: number | undefined;
-  /** The losses in ZITADEL that the call accepts. They do not lead to errors. */
+  /** The losses in ZITADEL that the call accepts. An accepted loss does not lead to an error. */
   readonly accepted?: readonly AcceptableLoss[] | undefined;
-  /** The requested kinds of secrets. A requested kind that is missing in the file is also missing in the source. */
+  /**
+   * The kinds of secrets that the call requests. If an export lacks a requested kind, the source has no secrets of this
+   * kind.
+   */
   readonly asked?: SecretSelection | undefined;
 }
 
-/** The options of an export. They do not affect a file, because the command always reads a file completely. */
+/** The options of an export. A file ignores these options, because the command always reads a file completely. */
 export interface PlaceExportOptions extends ExportRequestOptions, CallOptions {
   /** Called for an organisation that the place fails to export. By default, the export ends with the place's error. */
   readonly onUnexported?: (organisation: UnexportedOrganisation) => void;
@@ -66,13 +69,15 @@ export function accepts({ accepted = [] }: AcceptedLosses, loss: AcceptableLoss)
 export interface ExportFile extends AsyncDisposable {
   /** Whether `open` may be called repeatedly and always returns the same bytes. */
   readonly isRepeatable: boolean;
-  /** The number of bytes that `open` yields, if known in advance. */
+  /** The number of bytes that `open` yields, if known before reading. */
   readonly size?: number | undefined;
   /** Content that every export of the place omits, if the place is not an instance of this service. */
   readonly losses?: readonly string[];
-  /** The warnings that the export has issued by now about omitted or unknown content, such as one per organisation. */
+  /**
+   * Warnings about omitted or unknown content, such as one per organisation. The export adds warnings while it is read.
+   */
   readonly notices?: readonly RecordWarning[];
-  /** Whether `open` validates the file, and passes its items to `onItems`. */
+  /** Whether `open` validates the file and passes the file's items to `onItems`. */
   readonly isValidated?: true;
   /**
    * Reads the decompressed bytes of the file.
@@ -80,14 +85,14 @@ export interface ExportFile extends AsyncDisposable {
    * @throws IdentityError if the place stops sending
    */
   open(signal: AbortSignal, onItems?: (items: readonly ExportFileItem[]) => void): AsyncIterable<Uint8Array>;
-  /** Present for an export that its reader can validate together with its manifest in one pass. */
+  /** An alternative to `open`, for a reader that validates the export and the manifest in one pass. */
   readonly once?: {
-    /** Reads the bytes without the checks that the other `open` does. */
+    /** Reads the bytes without the checks of the outer `open`. */
     open(signal: AbortSignal): AsyncIterable<Uint8Array>;
     /** Returns the error of the place for a damaged export. */
     damaged?(problem: string): Error;
   };
-  /** Returns which fraction of the file was read, from 0 to 1; undefined if the size is unknown. */
+  /** Returns which fraction of the file the reader has read, from 0 to 1; undefined if the size is unknown. */
   fraction?(): number | undefined;
   /**
    * Deletes the data that the place has stored for this export, after an error. Returns the error, with a note about
@@ -148,7 +153,10 @@ export interface ImportMeter {
    * @param done returns the progress; by default, the progress of reading the content
    */
   readonly onPhase: (phase: ImportPhase, done?: () => DoneRecords) => void;
-  /** Called with the other operation when the target begins to wait for it, and with undefined when the wait ends. */
+  /**
+   * Called when the target begins to wait for another operation, with that operation. Called with undefined when the
+   * wait ends.
+   */
   readonly onWait: (holder: LockHolder | undefined) => void;
   /** Called once if the target expects that the timeout will interrupt the import. */
   readonly onExcess: (excess: NonNullable<ImportProgress['exceedsTimeout']>) => void;
@@ -172,7 +180,8 @@ export interface DatabasePlace extends Source {
   /**
    * Prepares an import for which the caller reads the file only once, for the dry run and the import. Undefined for a
    * place that reads the file itself.
-   * @param database contains the place's records after the caller has read them; the import adds the file's records
+   * @param database receives the file's records from the import. After the caller has read the target, the database
+   * also contains the target's records
    */
   prepareImport?(database: RunDatabase, signal: AbortSignal): Promise<PreparedImport | undefined>;
   /**
@@ -254,7 +263,7 @@ export interface PlaceFacts {
   };
   /** The requested operations that the token does not permit. */
   readonly denied: readonly PlaceOperation[];
-  /** Describes the limits for calls of the place, and how the command complies with them. */
+  /** Descriptions of the place's limits for calls, and of how the command stays within them. */
   readonly limits?: readonly string[];
   /** The limits that an instance of this service publishes. */
   readonly callLimits?: Pick<StatedLimits, 'requestBytes' | 'responseBytes' | 'transfers'>;
@@ -282,7 +291,7 @@ export async function describePlace(place: Place, signal: AbortSignal): Promise<
 }
 
 /**
- * Requires that two names do not lead to the same instance.
+ * Requires that two places are not the same instance under two addresses.
  * @throws IdentityError USAGE_INVALID
  */
 export function requireOtherInstance(first: DescribedPlace, second: DescribedPlace): void {

@@ -7,7 +7,7 @@ import type { ExportFile, FilePlace } from './placeInterfaces.ts';
 /** A place for a private file. The command always reads the whole file. */
 interface PrivateFile extends FilePlace, AsyncDisposable {
   readExport(): Promise<ExportFile>;
-  /** Returns an export that is stored here while its caller reads it. */
+  /** Returns the same export. While the caller reads the returned export, this place stores the bytes. */
   storing(content: ExportFile & Required<Pick<ExportFile, 'once'>>): ExportFile;
 }
 
@@ -39,7 +39,7 @@ export function openPrivateFile(name: string): PrivateFile {
         await close();
         const copy = new PassThrough();
         const kept = keep(copy, signal);
-        // The loop below throws this error.
+        // Prevents an unhandled rejection. The loop below throws the error of `kept`.
         kept.catch(() => undefined);
         try {
           for await (const chunk of once.open(signal)) {

@@ -39,7 +39,7 @@ export class RecordCounter {
   private readonly name: string;
   private readonly isFile: boolean;
   private hasOrganisations = false;
-  /** The selected organisations that the file has not contained by now. */
+  /** The selected organisations that the counter has not found in the file yet. */
   readonly missing: Set<string>;
   records = 0;
   bytes = 0;
@@ -50,7 +50,7 @@ export class RecordCounter {
   /**
    * @param name the source's name in messages
    * @param selection the organisations that the file must contain
-   * @param isFile whether the source is a file or an object. Such a source must contain organisations
+   * @param isFile whether the source is a file or an object, which must contain organisations
    */
   constructor(name: string, selection?: SelectedOrganisations, isFile = false) {
     this.name = name;
@@ -59,11 +59,11 @@ export class RecordCounter {
   }
 
   /**
-   * Yields the bytes of a file, and counts its records. Each call starts new counts. A validated file provides its
-   * records; otherwise, the counter finds them in the bytes.
+   * Yields the bytes of a file, and counts the file's records. Each call begins at zero. A validated file provides its
+   * records; otherwise, the counter finds the records in the bytes.
    * @param isValidated whether the receiver validates the records; by default, this function checks their JSON
-   * @throws IdentityError at the end of an incomplete or invalid file, or of a file that lacks a selected organisation
-   * or any organisation. The target has not used the file by then
+   * @throws IdentityError after the last byte if the file is incomplete or invalid, or lacks a selected organisation or
+   * any organisation. At that time, the target has not used the file
    */
   async *count(
     content: Pick<ExportFile, 'open' | 'isValidated'>,
@@ -96,7 +96,8 @@ export class RecordCounter {
       // Lists inside a login policy of a v1 file are fields of the policy, not records.
       else if (name === organisationSection.name || findSection(name) !== undefined) {
         this.records++;
-        // A file for ZITADEL has several entries for one organisation. Only the first entry has this field.
+        // A file for ZITADEL has several entries for one organisation. Only the first entry contains the organisation's
+        // own record.
         if (name === organisationSection.name) this.organisations++;
       }
     }

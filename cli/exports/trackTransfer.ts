@@ -68,7 +68,7 @@ export async function trackImport(
     waits.change(holder !== undefined);
     if (holder !== undefined) output.wait(holder);
   };
-  // After the target has read the file, it checks the file before it writes records.
+  // The target first reads the whole file, then checks the file, and only then writes records.
   const check = () => begin('checking', { records: () => counter.records, isOpaque: true });
   const onRead = () => {
     if (current !== undefined && current.done === undefined) checking = setTimeout(check, CHECKING_AFTER_MS);
@@ -109,10 +109,10 @@ class WaitClock {
   }
 }
 
-/** A shorter check of a file is not shown as a phase. */
+/** The progress shows the check of a file only if the check takes longer than this time. */
 const CHECKING_AFTER_MS = 2_000;
 
-/** The target may already write records in these phases. */
+/** The phases in which the target may already write records. */
 const WRITING = ['sending', 'reading', 'importing'] as const satisfies ImportPhase[];
 
 /**

@@ -25,7 +25,7 @@ import { type ReadContent, trackStore } from './trackTransfer.ts';
 
 /**
  * Stores an export in the form that ZITADEL imports without loss. First copies the export to a temporary file, because
- * later records determine the position of a record. Memory does not grow with the export.
+ * records at the end can determine where an earlier record must be written. Memory does not grow with the export.
  * @param secrets the secrets that the export contains
  */
 export async function storeForZitadel(
@@ -64,7 +64,7 @@ class ZitadelFile {
   private readonly signal: AbortSignal;
   private readonly writer = new FileWriter();
   private isOpen = false;
-  /** The sections with records that refer to projects of other organisations. */
+  /** The sections with records that refer to projects of other organisations. A second pass writes these sections. */
   private readonly late = new Set<string>();
   private manifest: JsonObject = {};
   /** The manual steps in ZITADEL, and the steps that the export lists. */
@@ -99,7 +99,8 @@ class ZitadelFile {
 
   /**
    * Yields the entries of all organisations.
-   * @param areSecond whether to write second entries, which contain only an id and the late records
+   * @param areSecond whether to write the second entries, which contain only an id and records that refer to projects
+   * of other organisations
    */
   private async *entries(isWanted: FieldFilter, areSecond: boolean): AsyncGenerator<Uint8Array> {
     for await (const items of readItems(this.export.file, this.signal, isWanted)) {
@@ -140,7 +141,10 @@ class ZitadelFile {
     return true;
   }
 
-  /** Returns the text of a record. Omits identity providers because of which ZITADEL would drop the record. */
+  /**
+   * Returns the text of a record. Removes references to missing identity providers, because ZITADEL would drop a record
+   * with such references.
+   */
   private textOf(item: OwnedItem): string {
     const section = findSection(item.name);
     const { providers, keepProviders } = section?.exported ?? {};

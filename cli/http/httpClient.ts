@@ -59,14 +59,15 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
     }),
   };
   const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, signal });
-  // After the response has begun, reading its body reports a broken connection.
+  // Ignores the error here: if the response has begun, the reader of its body receives an error too.
   request.on('error', () => undefined);
   let sourceFailure: unknown;
   async function* source(): AsyncGenerator<Uint8Array> {
     try {
       if (call.asksFirst !== true || (await isAskedFor(request))) yield* body;
     } catch (error) {
-      // The request then fails too, and its error would hide this cause.
+      // The failure of the content makes the request fail too. The caller must receive this cause, not the request's
+      // error.
       sourceFailure = error;
       throw error;
     }
@@ -156,7 +157,7 @@ interface BrieflyCalled<Call> extends Pick<Patience, 'onRetry'> {
 
 /**
  * Sends a short idempotent request and reads the response, within a time limit. Repeats the request after a broken
- * connection, after a gateway's timeout, and if the error of `read` asks for a repetition.
+ * connection, after a gateway's timeout, and if the response asks for a repetition.
  * @throws IdentityError PLACE_TIMED_OUT; the errors of `send` and `read`
  */
 export async function callBriefly<Call extends Pick<HttpCall, 'method' | 'path'>, Result>(

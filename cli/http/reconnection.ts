@@ -57,7 +57,7 @@ export async function reconnecting<Result>(
   }
 }
 
-/** Adds to an error that the server asks for a longer pause than this process waits. */
+/** Adds a note to an error: the server asks for a longer wait than this command accepts. */
 function withPause(error: Error, pauseMs: number): Error {
   const note = `the server asks to wait ${span(pauseMs / 1_000)}; this command waits at most ${span(STATED_LIMIT_MS / 1_000)}`;
   return error instanceof IdentityError ? error.withNote(note) : error;
@@ -68,7 +68,7 @@ export function isConnectionLost(error: unknown): error is Error {
   return [placeUnreachable, placeLost, placeTimedOut, shuttingDown].some((kind) => kind.is(error));
 }
 
-/** Whether and how long a caller waits for a server. */
+/** Settings for repeated calls of a server: the longest wait, and how to report a wait. */
 export interface Patience {
   /** Reports a wait before a repetition. If undefined, no call is repeated. */
   readonly onRetry?: ProgressOutput['retry'] | undefined;

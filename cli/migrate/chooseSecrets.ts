@@ -16,12 +16,15 @@ export function requireSecrets(call: MigrationCall): void {
   if (given === undefined && !isFilePlace(from) && (json || yes || !canAsk(call))) throw secretsMissing();
 }
 
-/** Whether the call or its user selects the secrets to move. Otherwise the source is a file, which determines them. */
+/**
+ * Whether the call or its user selects the secrets to move. Otherwise the source is a file, and all secrets of the file
+ * move.
+ */
 export function selectsSecrets({ options: { with: given, from } }: MigrationCall): boolean {
   return given !== undefined || !isFilePlace(from);
 }
 
-/** The answers to the question about secrets. `--with` allows all combinations. */
+/** The choices that the question about secrets offers. `--with` permits all other combinations too. */
 const answers: Readonly<Record<string, readonly SecretKind[]>> = {
   'passwords, otp and keys': ['passwords', 'otp', 'keys'],
   'passwords and otp': ['passwords', 'otp'],
@@ -30,8 +33,8 @@ const answers: Readonly<Record<string, readonly SecretKind[]>> = {
 };
 
 /**
- * Adds the secrets to move to the settings if the call has no `--with`. The user chooses them at the terminal. For a
- * file, selects all kinds until the command has read the file.
+ * Adds the secrets to move to the settings if the call has no `--with`: the secrets that the user chooses at the
+ * terminal. If the source is a file, selects all kinds until the command has read the file.
  */
 export async function chooseSecrets(
   call: MigrationCall,

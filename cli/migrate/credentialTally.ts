@@ -30,7 +30,7 @@ import type { MigrationSettings } from './settings.ts';
 
 /** The people of an organisation who have a password in the source. */
 interface OrganisationCredentials {
-  /** The reason why no person of the organisation counts, if there is such a reason. */
+  /** The reason why none of these people count; undefined if they can count. */
   reason?: string;
   readonly kept: NamedPeople;
 }
@@ -40,10 +40,14 @@ interface CredentialTarget {
   /** The possible releases if the target is ZITADEL. */
   readonly zitadel?: ReleaseRange | undefined;
   /**
-   * After an import with these outcomes, the target's record will equal the source's record. Empty after the import.
+   * The outcomes of the comparison before the import. If a record has one of these outcomes, the import makes the
+   * target's record equal. Absent after the import.
    */
   readonly arrives?: readonly ComparedPair['outcome'][];
-  /** The plan for hashes because of which ZITADEL may reject people. By default, ZITADEL accepts all hashes. */
+  /**
+   * What the import does with password hashes that can make ZITADEL reject people. Absent if ZITADEL accepts all
+   * hashes.
+   */
   readonly hashes?: keyof typeof refusedHash | undefined;
 }
 
@@ -57,7 +61,7 @@ export class CredentialTally {
   private readonly target: CredentialTarget;
   private people = 0;
   private withPassword = 0;
-  /** The number of people whom the target may reject because of their hashes. */
+  /** The number of people whom the target may reject because of their password hashes. */
   refused = 0;
   private readonly organisations = new Map<string, OrganisationCredentials>();
   private readonly others = new Map<string, NamedPeople>();
@@ -74,7 +78,7 @@ export class CredentialTally {
 
   /**
    * Adds people whose records have the same bytes in two instances of this service.
-   * @param withPassword the people with a password; the target keeps their passwords, factors and states
+   * @param withPassword the people among them who have a password
    */
   addEqual(orgId: string, people: number, withPassword: NamedPeople): void {
     this.people += people;
@@ -83,8 +87,8 @@ export class CredentialTally {
   }
 
   /**
-   * The figures for plan, result and report. Read them after the last record, because an organisation's record follows
-   * its people.
+   * The figures for plan, result and report. Complete only after the last record, because an organisation's record
+   * follows the people of the organisation.
    */
   get credentials(): Omit<CredentialSummary, 'secondFactors'> {
     const others = new Map(
@@ -188,8 +192,8 @@ function emailFactorReason({ otpEmail: source = false }: RecordContent, { otpEma
 }
 
 /**
- * Returns a person's content after an overwrite. The target keeps credentials that the source lacks, unless the source
- * certainly lacks them.
+ * Returns the content of a person after an overwriting import. The target keeps a credential that the export does not
+ * contain, unless the export proves that the source does not have it.
  */
 function arriving(first: RecordContent, second: RecordContent | undefined): RecordContent {
   if (second === undefined) return first;
@@ -243,7 +247,7 @@ export async function countCredentials(
 
 const tallied = [humanUserSection.name, organisationSection.name];
 
-/** Adds people and organisations after the comparison. Yields the numbers of added records. */
+/** Adds the compared people and organisations to a tally. Yields the numbers of added records. */
 export async function* tallyRecords(
   tally: CredentialTally,
   database: Pick<RunDatabase, 'pairs' | 'equal'>,

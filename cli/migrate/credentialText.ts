@@ -3,7 +3,10 @@
 import { counted, firstOf, numberText } from '../terminal/numberTexts.ts';
 import type { CredentialSummary } from './migrationTypes.ts';
 
-/** By the kind of exported second factors, the names of compared factors and a phrase about other factors. */
+/**
+ * For each kind of exported second factors: the names of the compared factors, and a phrase about the factors that are
+ * not compared.
+ */
 const secondFactorTexts: Readonly<
   Record<CredentialSummary['secondFactors'], readonly [compared: string, others: string]>
 > = {
@@ -14,8 +17,8 @@ const secondFactorTexts: Readonly<
 };
 
 /**
- * Describes how many people have equal credentials in the target: a sentence, and a phrase for each reason why other
- * people do not.
+ * Describes how many people have equal credentials in the target. Returns a sentence, and a phrase for each reason why
+ * the credentials of other people differ.
  */
 export function describeCredentials(
   { people, withPassword, kept, secondFactors, others }: CredentialSummary,

@@ -36,9 +36,10 @@ const HASHED_ANEW =
   'ZITADEL has another hash of the password: a login has hashed the password again, or the password was changed in ZITADEL; hashes do not show which of the two happened';
 
 /**
- * Explains a difference that may include another hash, because ZITADEL rehashes passwords at logins.
+ * Explains a difference. If the password hashes differ too, explains the hashes separately, because ZITADEL rehashes
+ * passwords at logins.
  * @param mayBeHashedAnew whether the person may have existed in ZITADEL before the import
- * @param explainOthers explains a difference without the hash
+ * @param explainOthers explains the differences of all fields except the hash
  */
 export function explainBesideHash(
   difference: RecordDifference,

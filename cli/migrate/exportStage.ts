@@ -84,15 +84,17 @@ async function prepareImport(run: MigrationRun, { place, kind }: OpenSide): Prom
   return run.prepared;
 }
 
-/** Returns the options of all exports after the first export, which determined the excluded organisations. */
+/**
+ * Returns the options of the second and later exports. They exclude the organisations that the first export excluded.
+ */
 export function currentOptions(run: MigrationRun): PlaceExportOptions {
   return { ...sourceOptions(run.settings), excludedOrgIds: run.exported.leftOut.map(({ orgId }) => orgId) };
 }
 
 /**
  * Stores the source's export in the private file.
- * @returns the inspection, if one reading was enough to store and to validate the export; otherwise undefined, as for
- * an object
+ * @returns the inspection if the export was validated while it was stored; undefined if the caller must read and
+ * validate the stored file, such as for an object
  */
 async function stageSource(
   run: MigrationRun,
@@ -121,7 +123,7 @@ function inspectStaged(run: MigrationRun, visitor: RecordVisitor, read: Place): 
   return inspectPlace(read, options, run, { visitor, label: `checking ${run.export.name}` });
 }
 
-/** With these errors, an instance has changed nothing. */
+/** If an import fails with one of these errors, the instance has changed nothing. */
 const refusals = [
   organisationsExist,
   mirrorChanged,
@@ -137,7 +139,8 @@ const refusals = [
 export async function importExport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {
   return await run.reconnecting(async () => {
     const options = targetOptions(run.settings, false);
-    // If an earlier request was sent, it may have created the organisations.
+    // If this function has already sent a request, that request may have created the organisations. They are no
+    // conflict then.
     run.isRepeated = run.step === 'importing';
     run.step = 'importing';
     if (run.isRepeated)

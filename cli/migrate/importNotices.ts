@@ -8,7 +8,7 @@ import type { OpenSide } from './openSides.ts';
 /** The types of warnings that are not about a record. */
 const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);
 
-/** These warnings concern records, and stay warnings even if the target is ZITADEL. */
+/** Reasons of warnings about records that remain warnings even if the target is ZITADEL. */
 const keptReasons: ReadonlySet<string> = new Set([
   'privilege_added',
   'domain_added',
@@ -28,7 +28,8 @@ export function sortNotices(
 ) {
   const { errors = [], summary } = response ?? {};
   const { warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
-  // Omits two warnings: exports of ZITADEL never have a manifest, and the migration itself compares the secrets.
+  // Omits two warnings. The migration compares secrets itself, so the warning `not_compared` does not apply. Exports of
+  // ZITADEL never have a manifest.
   const isKept = ({ type }: CountedEntry) =>
     type !== 'not_compared' && (type !== 'manifest' || source.kind !== 'zitadel');
   const warnings = (summary?.warnings ?? []).filter(isKept);

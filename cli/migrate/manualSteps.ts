@@ -41,7 +41,7 @@ export async function listManualSteps(
   ];
 }
 
-/** The migrated organisations, and whether this run saw that the import created them. */
+/** Facts about the migrated organisations that show which of them this run has created. */
 interface SeenOrganisations {
   /** The organisations that the response lists as created: at most the first 10,000. */
   readonly created: readonly string[];
@@ -70,7 +70,7 @@ export function listTakeBack(
     sorted.slice(index * DELETED_AT_ONCE, (index + 1) * DELETED_AT_ONCE),
   );
   const own = new Set(created);
-  // This set excludes organisations that the target rejected, because they do not exist there.
+  // `after` lacks organisations that the target rejected, so this set lacks them too.
   const unseen = after.difference(before).difference(own);
   const doubt =
     createdCount > created.length
@@ -116,8 +116,8 @@ function sourceObject(from: string): ManualStep[] {
 }
 
 /**
- * Lists the steps that delete organisations in the target. These organisations came from the source, which does not
- * have them any more.
+ * Lists the steps that delete organisations in the target. There is evidence that these organisations came from the
+ * source, which no longer has them.
  */
 export function listOrganisationDeletions(
   { to, secretFiles }: MigrationSettings,

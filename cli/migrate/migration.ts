@@ -85,7 +85,7 @@ async function doSteps(
   const made = await makePlan(run, sides);
   if (expect !== undefined) await requireUnchanged(call, run, made, expect);
   const isEmpty = isEmptyPlan(made.plan);
-  // A call with --yes continues at once, so that no later call expects its plan.
+  // A call with --yes migrates immediately. Only a later call with --expect would need a digest.
   const digest = isEmpty || (yes && !isDryRun) ? undefined : (expect ?? (await planDigest(made.shown)));
   const planned = [...planBlocks(made.plan), ...digestBlocks(digest)];
   if (isDryRun || isEmpty) {
@@ -193,8 +193,8 @@ async function requireSameTarget(
 }
 
 /**
- * With `--on-conflict fail`, requires that the target has no organisation of the export, before the command reads the
- * target's records. Prints the organisations that the target has.
+ * If `--on-conflict` is `fail`, requires that the target has no organisation of the export. The command checks this
+ * before it reads the target's records. Prints the organisations that the target has.
  */
 async function requireNewOrganisations(call: MigrationCall, run: MigrationRun, { place }: OpenSide): Promise<void> {
   if (run.settings.onConflict !== 'fail' || place.takes === 'files') return;
@@ -217,7 +217,7 @@ async function requireNewOrganisations(call: MigrationCall, run: MigrationRun, {
 function existingOrganisations(call: MigrationCall, { settings }: MigrationRun, existing: string): Error {
   const { from, to } = settings;
   const next = callCommand(call, settings, { 'on-conflict': false, expect: false });
-  // An import of a file always includes all its organisations.
+  // An import of a file always includes all organisations of the file.
   const others = isFilePlace(from) ? 'export the other organisations' : 'exclude them with --exclude-org';
   return migrationStopped({
     problem: `${to} has ${existing}`,

@@ -369,7 +369,7 @@ function proofLines(result: MigrationResult, maxOthers = Number.POSITIVE_INFINIT
   return [
     `${counted(equal, 'record')} equal, ${numberText(expected)} differ as expected, ${numberText(unexpected)} differ`,
     ...notComparedLines(secretNames.filter((name) => !options.secrets.includes(name))),
-    // ZITADEL adds own records to an organisation, such as domains.
+    // ZITADEL adds records of its own to an organisation, such as domains.
     ...(added === 0 || target.kind === 'zitadel'
       ? []
       : [`${counted(added, 'record')} only in the target${options.mirror === true ? '' : `: ${DELETES_NOTHING}`}`]),

@@ -59,7 +59,9 @@ const THE_EXPORT = 'the export';
 /** A running migration. Its disposal deletes the export. */
 export class MigrationRun implements AsyncDisposable, CallContext {
   settings: MigrationSettings;
-  /** Whether the call or its user selects the secrets. Otherwise the source is a file, which determines them. */
+  /**
+   * Whether the call or its user selects the secrets. Otherwise the source is a file, and all secrets of the file move.
+   */
   readonly selectsSecrets: boolean;
   readonly startedAt = new Date().toISOString();
   readonly output: ProgressOutput;
@@ -77,7 +79,7 @@ export class MigrationRun implements AsyncDisposable, CallContext {
   private readonly attempts = new Map<string, MigrationPhase>();
   /** The prepared import into ZITADEL. Undefined before its preparation. */
   prepared: PreparedImport | undefined;
-  /** The progress of the run. It determines whether the target may contain records of this run. */
+  /** How far the run is. If the step is `planning`, the target contains no records of this run. */
   step: 'planning' | 'importing' | 'imported' = 'planning';
   /** Whether the import took several requests, so that earlier requests may have written records. */
   isRepeated = false;

@@ -86,7 +86,7 @@ interface MigrationDifference {
     /** Describes how a secret differs, without its values. */
     readonly secret?: string | undefined;
   }[];
-  /** Present if the side has several records with this id and the comparison used another of them. */
+  /** Present if the side has several records with this id and the comparison used another record with the id. */
   readonly isRepeat?: true;
   /** The reason of an expected difference. Absent for an unexpected difference. */
   readonly reason?: string;
@@ -124,7 +124,7 @@ export interface CredentialSummary {
   readonly withPassword: number;
   /**
    * The number of people with equal hashes, compared second factors and states, in an organisation with an equal state.
-   * In ZITADEL, the number of active people with these, whose hash ZITADEL verifies by default.
+   * If the target is ZITADEL, counts only active people whose hash ZITADEL verifies by default.
    */
   readonly kept: number;
   /** The second factors that the export contains. Only these are compared. */

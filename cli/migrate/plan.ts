@@ -75,7 +75,8 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
     refusedOmitted,
     ...notices,
     people,
-    // Only a dry run returns the warnings of the target. Without it, the plan warns of unknown states itself.
+    // Only a dry run returns the warnings of the target. Without a dry run, this function adds the warnings about
+    // unknown states.
     warnings: [...(trial === undefined ? stateWarnings(inspection) : []), ...notices.warnings],
     losses: source.facts?.exportLosses ?? [],
     changes: target.facts?.importChanges ?? [],
@@ -84,15 +85,18 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
 }
 
 /**
- * Returns what the digest of a plan covers. Excludes the name and the form of the source, which may differ if the
- * records are the same.
+ * Returns the data from which the digest of a plan is computed. Excludes the name and the form of the source, which may
+ * differ if the records are the same.
  */
 function shownState(plan: MigrationPlan, digests: Pick<ShownState, 'source' | 'target'>): ShownState {
   const { source: _, target, checks: __, bytes: ___, options, ...decided } = plan;
   return { ...digests, options: { ...options, to: target.place }, plan: decided };
 }
 
-/** Compares the export with the target. `found` is the part of the plan that depends on the records of both. */
+/**
+ * Compares the export with the target. Returns as `found` those fields of the plan that depend on the records of both
+ * sides.
+ */
 async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const { settings, database, signal } = run;
   const { target } = sides;
@@ -187,7 +191,8 @@ type Conflicts = Pick<ComparedSides['differences'], 'entries' | 'omitted'>;
 const noDifferences: Conflicts = { entries: [], omitted: 0 };
 
 /**
- * Finds the records that every import rejects, without a dry run of the target. Adds the conflicts.
+ * Finds the records that every import rejects, without a dry run in the target. Also returns the conflicts with
+ * existing records.
  * @param conflicts records that the target has with other content, if an import reports them as errors
  */
 async function findRefused(run: MigrationRun, inspection: PlaceInspection, conflicts: Conflicts) {

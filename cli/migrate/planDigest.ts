@@ -16,8 +16,9 @@ export interface ShownState {
 type Part = keyof ShownState;
 
 /**
- * For each part of a digest, lists the other parts whose changes also change this part. The call's options determine
- * what the command reads from both sides. Without selected secrets, the source file determines the secrets.
+ * For each part of a digest, the other parts that can change this part. The call's options determine what the command
+ * reads from both sides. If the call selects no secrets, the source file selects them, so a changed file also changes
+ * the options.
  */
 const causes: Readonly<Record<'call' | 'file', Readonly<Record<Part, readonly Part[]>>>> = {
   call: { source: ['options'], target: ['options'], options: [], plan: ['source', 'target', 'options'] },

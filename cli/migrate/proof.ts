@@ -19,7 +19,7 @@ import type { OpenSides } from './openSides.ts';
 import { noCounts, presentOrganisations, recordCounts } from './organisationCounts.ts';
 import { findOtherOrganisations, type OtherOrganisation } from './otherOrganisations.ts';
 
-/** The parts of a result that only the proof determines. */
+/** The fields of a result that only the proof determines. */
 export interface Proved extends Pick<MigrationResult, 'proof' | 'credentials' | 'organisations'> {
   /** The organisations and users that ZITADEL has activated. */
   readonly activations: Pick<BoundedList<CountedEntry>, 'entries' | 'omitted'>;

@@ -27,7 +27,7 @@ export async function makeResult(
   const { settings, response, stored } = run;
   const { proof, credentials, organisations, activations, present: after } = proved;
   const sorted = sortNotices(response, [plan.source, target], plan.leftToDo);
-  // A migration into a file has no import. Its result repeats the errors and warnings of the plan.
+  // A migration into a file has no import, so the result lists the errors of the plan.
   const planned = { errors: plan.refused, errorsOmitted: plan.refusedOmitted };
   const notices = response === undefined ? { ...sorted, ...planned } : sorted;
   const { place: _, ...object } = stored ?? { place: '' };

@@ -56,7 +56,7 @@ export function readSettings(call: MigrationCall): MigrationSettings {
   };
 }
 
-/** Whether a place is a file or an object. An import from such a place always includes everything. */
+/** Whether a place is a file or an object. An import from such a place always includes all its records. */
 export function isFilePlace(place: string): boolean {
   return ['file', 'object'].includes(parsePlace(place).kind);
 }
@@ -76,7 +76,7 @@ export function sourceOptions(settings: MigrationSettings): PlaceExportOptions {
 const everything = { orgIds: [], excludedOrgIds: [] };
 
 /**
- * Returns the options for reading the export. They select everything, because the export contains only selected
+ * Returns the options for reading the export. The options select everything, because the export contains only selected
  * records.
  */
 export function stagedOptions(settings: MigrationSettings): PlaceExportOptions {

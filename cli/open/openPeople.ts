@@ -36,14 +36,14 @@ export async function openRemotePeople(settings: InstanceSettings, call: Surroun
   return { find, ...factorsOf(overNetwork(settings)) };
 }
 
-/** Opens the people of a database. This process serves them without a network. */
+/** Opens the people of a database. The application in this process reads and changes the database without a network. */
 export function openDatabasePeople(call: Surroundings & OpenInstance): People {
   const { store, location } = call;
   const server = inProcess(databaseName(location), async () => ({ store, location, ...undisposed }));
   return { find: (users, signal) => findInStore(store, users, signal), ...factorsOf(server) };
 }
 
-/** Returns the calls that read and remove factors. This service and ZITADEL have the same interface for them. */
+/** Returns the calls that read and remove factors. They are the same for this service and ZITADEL. */
 function factorsOf(server: Server): Omit<People, 'find'> {
   const hasOtpEmail: People['hasOtpEmail'] = async (userId, signal) => {
     const { authMethodTypes } = await callUser(server, 'GET', `${userPath(userId)}/authentication_methods`, signal);
@@ -60,8 +60,8 @@ function factorsOf(server: Server): Omit<People, 'find'> {
       try {
         await callUser({ ...server, send }, 'DELETE', `${userPath(userId)}/otp_email`, signal);
       } catch (error) {
-        // An earlier attempt may have removed the factor, although its response was lost. This attempt then does not
-        // find the factor.
+        // An earlier attempt may have removed the factor, although its response was lost. The present attempt then does
+        // not find the factor.
         const isDone = attempts > 1 && placeRefused.is(error) && !(await hasOtpEmail(userId, signal));
         if (!isDone) throw error;
       }

@@ -23,7 +23,7 @@ import { warnOn } from '../terminal/terminal.ts';
 type EventsCall = Parameters<typeof callContext>[0];
 
 /**
- * Opens the two places of a call. Of their files, reads only the secrets.
+ * Opens the two places of a call. Reads the files with tokens and keys, but does not read the places yet.
  * @throws IdentityError USAGE_INVALID for an invalid place, and for a missing, ambiguous or unused option;
  * SOURCE_MISSING if the file of a secret does not exist
  */
@@ -83,7 +83,7 @@ async function openPlace(
 }
 
 /**
- * Parses the address of an instance of this service or of ZITADEL, and reads its token.
+ * Parses the address of an instance of this service or of ZITADEL, and reads the token for the address.
  * @throws IdentityError USAGE_INVALID for another kind of place; the errors of `openPlaces`
  */
 export async function openAddress(call: Surroundings, secrets: SecretFiles, text: string): Promise<InstanceSettings> {
@@ -221,7 +221,7 @@ async function readAccountKey(file: string, option: string, stderr: Writable): P
   }
 }
 
-/** Matches a path that may itself be a secret, such as a token of ZITADEL, a JWT or a key in JSON. */
+/** Matches a path that may be a secret instead of a path, such as a token of ZITADEL, a JWT or a key in JSON. */
 const MAYBE_SECRET = /^(?:Bearer |\.\/)?[\w.~+=-]{40,}\s*$|[{"]/i;
 
 async function readSecretFile(file: string, option: string, stderr: Writable): Promise<string> {

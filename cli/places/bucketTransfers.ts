@@ -35,7 +35,7 @@ export function parseAddress(instance: string, text: string | undefined): Transf
   throw sourceInvalid({ place: instance, problem: 'returned no https:// address for the file', advice });
 }
 
-/** Gives up after about a minute without progress. */
+/** The retries of a transfer. The transfer fails after about a minute without progress. */
 const retries: RetryPolicy = {
   attempts: (error) => ([placeUnreachable, placeTimedOut, placeLost].some((kind) => kind.is(error)) ? 12 : 1),
   initialDelayMs: 500,
@@ -104,8 +104,8 @@ export interface FileUpload {
 const PIECE_BYTES = 8 * 1024 * 1024;
 
 /**
- * Uploads a file in pieces. After a broken connection, asks the bucket for its position and sends the rest of the
- * piece.
+ * Uploads a file in pieces. After a broken connection, asks the bucket how many bytes it has received, and sends the
+ * rest of the piece.
  * @throws IdentityError if the bucket rejects the upload; the errors of `content`; the signal's reason
  */
 export async function uploadFile(
@@ -157,8 +157,8 @@ function fileChanged(): Error {
 }
 
 /**
- * Sends a piece until the bucket has received all its bytes. Sends the last piece until the bucket confirms the whole
- * file.
+ * Sends the bytes of a piece, and repeats requests until the bucket has received them all. Sends the last piece until
+ * the bucket confirms the whole file.
  */
 async function sendPiece(upload: FileUpload, piece: Piece, signal: AbortSignal): Promise<void> {
   const backoff = new Backoff(retries, signal);
@@ -192,7 +192,7 @@ interface UploadState {
   readonly isComplete: boolean;
 }
 
-/** The time limits for a request with a piece, and for a request for the position. */
+/** The time limits of two kinds of requests: requests with a piece, and requests for the number of received bytes. */
 const PIECE_MS = 600_000;
 const POSITION_MS = 30_000;
 

@@ -26,10 +26,7 @@ export function toRequest(
   };
 }
 
-/**
- * Returns the options of an import as a query. They are not in the body, so that the file in the body cannot set
- * options.
- */
+/** Returns the options of an import as a query. Options in the body would allow the file in the body to set options. */
 export function importQuery(options: PlaceImportOptions): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(toRequest(options, importOptions)))

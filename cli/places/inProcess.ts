@@ -56,8 +56,8 @@ export function inProcess(name: string, open: () => Promise<OpenDatabase & Async
 const ORIGIN = 'http://localhost';
 
 /**
- * Lets the application handle a call. Disposing of `resources` ends the call, and waits until the application has ended
- * it.
+ * Lets the application handle a call. Disposing of `resources` stops the call, and waits until the application has
+ * finished it.
  * @throws the error of the call's file; an unexpected error of the application, with its cause
  */
 async function request(
@@ -96,7 +96,7 @@ async function request(
   resources.defer(async () => {
     if (isRead) return;
     ending.abort();
-    // The end of the stream, or an error of it, shows that the application has recorded the call.
+    // Reads until the stream ends or fails, because the application records the call before that.
     while (!isRead) await read().catch(() => (isRead = true));
   });
   requireNoFailure();
@@ -110,7 +110,9 @@ async function request(
   return { status: response.status, headers: Object.fromEntries(response.headers), body: chunks() };
 }
 
-/** Yields content, and reports an error of the content: the application would respond with another error. */
+/**
+ * Yields content, and reports its errors to `onError`, because the application's response would contain another error.
+ */
 async function* observed(
   content: AsyncIterable<Uint8Array>,
   onError: (error: unknown) => void,

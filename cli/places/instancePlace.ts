@@ -47,7 +47,7 @@ export function openServer(server: Server, recognised: Recognised): DatabasePlac
 }
 
 type OnItems = Parameters<ExportFile['open']>[1];
-/** Yields the bytes of an export. One implementation validates the export, another does not. */
+/** A function that yields the bytes of an export. There are two: one validates the export, the other does not. */
 type Pass = (
   source: { readonly open: () => AsyncIterable<Uint8Array> },
   response: HttpResponse,
@@ -201,8 +201,8 @@ async function importIntoInstance(importing: InstanceImport, signal: AbortSignal
   meter.onPhase(server.isRemote && (isSent || transfers !== true) ? 'sending' : 'reading');
   if (isSent) return await sendFile(importing, content, signal);
   await using file = await makeRepeatable(content, signal);
-  // The count of the bytes also checks the content before an upload. If the content was copied, the copy has already
-  // counted and checked it.
+  // Counting the bytes also checks the content before an upload. Content that was copied was already counted and
+  // checked while it was copied.
   const bytes = (content.isRepeatable ? undefined : file.size) ?? (await countBytes(file, signal));
   if (bytes <= requestBytes) return await sendFile(importing, file, signal);
   if (transfers !== true) throw fileTooLarge(server, requestBytes);
@@ -267,7 +267,7 @@ async function readInstanceFacts(
   };
 }
 
-/** Valid requests that change nothing. They test which operations the token permits. */
+/** Valid requests that change nothing. The responses show which operations the token permits. */
 const trials: Readonly<Record<PlaceOperation, object>> = {
   export: { org_ids: [NO_ORGANISATION], response_output: true },
   import: { dry_run: true, data_orgs: { orgs: [] } },

@@ -33,8 +33,8 @@ import { rejection } from '../http/serverErrors.ts';
 import type { Server } from './calledServer.ts';
 
 /**
- * The media types that the command accepts as the response to an import. It prefers events, which older instances do
- * not support.
+ * The media types that the command accepts as the response to an import. The command prefers events, which older
+ * instances do not support.
  */
 export const ACCEPT = `${NDJSON}, application/json;q=0.9`;
 

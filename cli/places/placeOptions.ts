@@ -137,8 +137,8 @@ type ExportValues = Values<Omit<typeof exportChoices, 'accept'> & Pick<typeof im
 type ImportValues = Values<Omit<typeof importChoices, 'accept'>> & { readonly 'dry-run'?: boolean };
 
 /**
- * A type for the options that a function has not read: there must be none. If an option stays unread, the code does not
- * compile.
+ * The type of options that remain after a function has read its options. No option may remain: an unread option is a
+ * type error.
  */
 type AllRead = Readonly<Record<string, never>>;
 

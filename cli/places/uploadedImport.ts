@@ -47,7 +47,7 @@ export async function importUploaded(
     return withWarnings(response, kept === undefined ? [] : [{ type: 'upload', ...kept }]);
   } catch (error) {
     signal.throwIfAborted();
-    // If the user repeats the command, it uploads the file again. So it does not need this upload any more.
+    // A repeated command uploads the file again, so nothing needs this upload any more.
     throw await held.deleteAfter(error);
   }
 }
@@ -88,7 +88,8 @@ async function importUpload(
   };
   const response = await reconnecting(repeating, async () => {
     attempts++;
-    // After an attempt has written records, organisations exist because of this import. `fail` must not reject them.
+    // After an attempt has written records, organisations exist because of this import. The option `fail` must not
+    // reject these organisations.
     const isFirst = settled === 0 || options.dryRun;
     const asked = isFirst ? onConflict : recordConflict(onConflict);
     const request = toRequest({ ...options, onConflict: asked }, importOptions);

@@ -59,7 +59,10 @@ export const recordContent = z.object({
 
 /** The compared content of a record. */
 export interface RecordContent extends Readonly<z.infer<typeof recordContent>> {
-  /** Paths of the secrets that the record certainly lacks, because its side exports every secret of these kinds. */
+  /**
+   * Paths of the secrets that the record certainly lacks, because the record's side exports every secret of these
+   * kinds.
+   */
   readonly lacks?: readonly string[];
 }
 
@@ -116,8 +119,8 @@ function secretDigests({ section, credentials, clearPassword }: OrganisationReco
 }
 
 /**
- * Paths of the fields that contain a record's name. Texts about any record include its organisation's name, so
- * `org.name` is not listed.
+ * Paths of the fields that contain a record's name. `org.name` is not listed, because texts about a record contain the
+ * name of its organisation anyway.
  */
 const namePaths = ['user.userName', 'project.name', 'app.name'];
 
@@ -132,7 +135,9 @@ export function comparedContent({ body, secrets, otpEmail, lacks, state }: Recor
   return { json: parseObject(body), secrets, otpEmail, lacks, state };
 }
 
-/** Adds to a record's content which values the record certainly lacks, according to its side. */
+/**
+ * Adds to a record's content which values the record certainly lacks, according to the facts about the record's side.
+ */
 export function statedRecordContent(section: Section, content: RecordContent, stated: StatedContent): RecordContent {
   const { secrets, otpEmail } = content;
   const has = ({ path, clear = path }: Credential) => secrets[path] !== undefined || secrets[clear] !== undefined;

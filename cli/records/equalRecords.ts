@@ -22,7 +22,7 @@ export interface EqualRecordCounts {
   readonly withPassword: NamedPeople;
 }
 
-/** Counts the records that both sides export with the same bytes. The database does not contain these records. */
+/** Counts the records that both sides export with the same bytes. These records are not in the run's database. */
 export class EqualRecords {
   private readonly counted = new Map<string, EqualRecordCounts>();
 
@@ -35,7 +35,7 @@ export class EqualRecords {
     const organisation = this.counted.get(orgId) ?? { counts: {}, withPassword: { count: 0, names: [] } };
     this.counted.set(orgId, organisation);
     increase(organisation.counts, section.name);
-    // A quote inside a text is escaped, so only a field can have this text.
+    // A quote inside a value is escaped, so this text can only be the name of a field.
     if (section.name !== humanUserSection.name || !text.includes(PASSWORD_FIELD)) return;
     const { withPassword } = organisation;
     withPassword.count++;

@@ -78,7 +78,7 @@ export interface ImportTarget {
 /** A ZITADEL instance of any release, into which all password hashes are imported. */
 export const anyZitadel: ImportTarget = { releases: allReleases, omitsHashes: false };
 
-/** Facts about a file's valid records that determine how ZITADEL imports them, in tables of a database. */
+/** Facts about a file's valid records that determine how ZITADEL imports the file, in tables of a database. */
 export class ImportFacts implements FileRecords {
   readonly target: ImportTarget;
   private readonly database: TemporaryDatabase;
@@ -93,7 +93,7 @@ export class ImportFacts implements FileRecords {
   }
 
   /**
-   * Stores the facts about a record that other records depend on.
+   * Stores those facts about a record that affect other records.
    * @returns a reason why ZITADEL might not import the record, except reasons that depend on later records of the file
    */
   note(record: OrganisationRecord): string | undefined {
@@ -117,7 +117,7 @@ export class ImportFacts implements FileRecords {
       this.database.run(`DELETE FROM ${table}`);
   }
 
-  /** Includes in the import again all identity providers that `withhold` excluded. */
+  /** Includes all identity providers that `withhold` excluded in the import again. */
   restart(): void {
     this.database.run(RESTART);
   }
@@ -133,7 +133,10 @@ export class ImportFacts implements FileRecords {
     return this.isCertain(lossesOf(record, this));
   }
 
-  /** Returns a fact because of which ZITADEL might not import a record; undefined if ZITADEL certainly imports it. */
+  /**
+   * Returns a fact because of which ZITADEL might not import a record; undefined if ZITADEL certainly imports the
+   * record.
+   */
   possibleLoss(record: OrganisationRecord): ImportLoss | undefined {
     return this.possible(lossesOf(record, this));
   }

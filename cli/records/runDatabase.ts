@@ -30,7 +30,7 @@ import { anyZitadel, ImportFacts } from './importFacts.ts';
 import type { SecretSelection } from './secretSelection.ts';
 import { affectsOthers, type Side, SideFacts } from './sideFacts.ts';
 
-/** The outcome of the comparison of a record of one side with the other side. */
+/** The outcome of comparing one side's record with the other side. */
 type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';
 
 /** A record that differs. */
@@ -43,7 +43,7 @@ export interface RecordDifference {
   readonly id: string;
   /** The record's name, from the first side if that side has the record. Absent without a name. */
   readonly name?: string;
-  /** Present if the side has several records with this id and the comparison uses another of them. */
+  /** Present if the side has several records with this id and the comparison uses another record with the id. */
   readonly isRepeat?: true;
   /** Present if both sides have the record. */
   readonly fields?: readonly FieldDifference[];
@@ -97,7 +97,7 @@ export interface ComparedPair extends Pick<ComparedRecord, 'section' | 'orgId' |
   readonly second: RecordContent | undefined;
 }
 
-/** A record that both sides have. */
+/** The result of comparing a record that both sides have. */
 interface SharedRecord {
   readonly second: RecordContent;
   /** The differing fields, without secrets and factors. */
@@ -171,7 +171,8 @@ const TABLES = `
   CREATE TABLE providers (orgId TEXT, id TEXT, side TEXT, PRIMARY KEY (orgId, id, side)) STRICT, WITHOUT ROWID;
   CREATE TABLE differing (key BLOB PRIMARY KEY) STRICT, WITHOUT ROWID`;
 
-// A comparison reads all records of the second side in its order, and then the records that only the first side has.
+// A comparison first reads all records of the second side, in the order of that side. Then it reads the records that
+// only the first side has.
 const OF_SECOND = `
   SELECT key, second.section, second.orgId, second.id, second.isRepeat, first.content AS first, second.content AS second,
     first.loss
@@ -191,7 +192,7 @@ const ORGANISATIONS = `
   SELECT orgId, sum(section = ?) AS people, count(*) AS records, min(iif(section = ? AND isRepeat = 0, content, NULL)) AS content
   FROM first GROUP BY orgId ORDER BY max(position)`;
 
-/** An organisation with the numbers of its people and of all its records, including itself. */
+/** An organisation, the number of its people, and the number of its records including the organisation's own record. */
 export interface SizedOrganisation {
   readonly orgId: string;
   readonly name: string;
@@ -200,7 +201,7 @@ export interface SizedOrganisation {
 }
 
 /**
- * The records of two sides, such as the source and the target of a migration, each with digests of its secrets. The
+ * The records of two sides, such as the source and the target of a migration, with digests instead of secrets. The
  * records are in an unnamed temporary file, which the operating system removes. Memory does not grow with the sides.
  */
 export class RunDatabase implements Disposable, Pairing {
@@ -211,7 +212,10 @@ export class RunDatabase implements Disposable, Pairing {
   readonly imports: ImportFacts;
   /** The secrets that are compared. */
   selection: SecretSelection;
-  /** Which values the first side certainly lacks if its records lack them. Set after the first side was read. */
+  /**
+   * The kinds of values that the first side exports completely: a value that is missing in a record is missing on the
+   * first side. Set after the first side was read.
+   */
   stated = nothingStated;
   /** Whether the second side was read to its end, and has not changed since. */
   isSecondComplete = false;
@@ -222,8 +226,8 @@ export class RunDatabase implements Disposable, Pairing {
   readonly second = this.loader('second');
 
   /**
-   * @param selection the secrets that are compared
-   * @param target the second side, if that is ZITADEL
+   * @param selection the kinds of secrets to compare
+   * @param target facts about the second side, if it is ZITADEL
    */
   constructor(selection: SecretSelection, target = anyZitadel) {
     this.selection = selection;
@@ -314,8 +318,8 @@ export class RunDatabase implements Disposable, Pairing {
   }
 
   /**
-   * Compares the two sides' records with a key. Excludes secrets and factors, because an import into ZITADEL never
-   * changes them.
+   * Compares the records of both sides that have the given key. Excludes secrets and factors, because an import into
+   * ZITADEL never changes them.
    * @returns undefined unless both sides have the record
    */
   find(key: Uint8Array): SharedRecord | undefined {
@@ -327,13 +331,13 @@ export class RunDatabase implements Disposable, Pairing {
     return { second: found, fields };
   }
 
-  /** Whether the comparison needs only the number of equal records of a section. */
+  /** Whether the comparison needs only the number of equal records of a section, not the records. */
   readonly isPaired = (section: Section): boolean => {
     const isCompared = section.keys !== true || this.selection.withKeys;
     return isCompared && section.exported?.providerType === undefined && !affectsOthers(section);
   };
 
-  /** Counts a record that both sides have. Neither side may load this record. */
+  /** Counts a record that both sides export with the same bytes. The caller must not load such a record. */
   readonly onEqual = (record: EqualRecord): void => this.equal.add(record);
 
   [Symbol.dispose](): void {
@@ -380,8 +384,8 @@ export class RunDatabase implements Disposable, Pairing {
   }
 
   /**
-   * Stores a record. Of several records with the same key, the first counts, as in an import; the others are
-   * repetitions.
+   * Stores a record. If several records have the same key, the first is compared, because an import uses the first. The
+   * others are repetitions.
    */
   private keep(side: Side, { key, section, orgId, id, content }: ComparedRecord, loss: string | null): void {
     const text = JSON.stringify(content);
@@ -422,7 +426,7 @@ export class RunDatabase implements Disposable, Pairing {
     else sides.expected.add({ ...difference, reason });
   }
 
-  /** Whether only one side has a record, and imports ignore this record. */
+  /** Whether only one side has a record, and imports ignore the record. */
   private isLeftOut(
     { section: name, orgId }: Pick<ComparedRecord, 'section' | 'orgId'>,
     first: RecordContent | undefined,
@@ -437,7 +441,7 @@ export class RunDatabase implements Disposable, Pairing {
     );
   }
 
-  /** Reads the contents of a record. For the first side, adds which values the side certainly lacks. */
+  /** Reads the contents of a record. Adds to the first side's content which values that side certainly lacks. */
   private contents(
     section: string,
     { first, second }: Pick<z.infer<typeof storedRecord>, Side>,

@@ -14,8 +14,8 @@ import { documentPath } from '../../shared/store/store.ts';
 type Subject = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
 
 /**
- * The collections of roles and actions. An import drops a reference to a missing role or action if other references of
- * the record remain.
+ * The collections of roles and actions. If a role or action is missing, an import drops the reference and keeps the
+ * record, provided that the record has other references.
  */
 const partialTargets = new Set(Array.from(partialReferences.values(), ({ collection }) => collection));
 
@@ -39,13 +39,13 @@ const FIND_LEFT_OUT = 'SELECT 1 FROM leftOut WHERE path = ? AND side = ?';
 export class SideFacts {
   private readonly database: TemporaryDatabase;
 
-  /** @param database receives three tables */
+  /** @param database receives the tables of the facts */
   constructor(database: TemporaryDatabase) {
     this.database = database;
     database.create(TABLES);
   }
 
-  /** Stores the facts about a record that other records depend on. */
+  /** Stores those facts about a record that affect other records. */
   note(record: OrganisationRecord, side: Side): void {
     const { section, json, orgId, invalid } = record;
     if (invalid !== undefined) return;
@@ -72,8 +72,8 @@ export class SideFacts {
   }
 
   /**
-   * Returns a record's JSON as an import stores it. Clears a superseded primary domain, and drops roles and actions
-   * that neither side has, unless none would remain.
+   * Returns a record's JSON as an import stores it. Clears a superseded primary domain. Drops roles and actions that
+   * neither side has, unless the record would lose all of them.
    */
   asStored(record: Subject, side: Side): JsonObject {
     return this.withoutMissingTargets(this.adjusted(record, side));
@@ -116,7 +116,7 @@ export class SideFacts {
   }
 }
 
-/** Whether the comparison of other records depends on records of a section. */
+/** Whether records of a section affect the comparison of other records. */
 export function affectsOthers({ collection, adjusted, references = [], ...section }: Section): boolean {
   return (
     partialTargets.has(collection) ||

@@ -86,7 +86,7 @@ export interface Surroundings {
   readonly stdin: Readable & TerminalStream & { setRawMode?(isRaw: boolean): unknown };
   readonly stdout: Writable & TerminalStream;
   readonly stderr: Writable & TerminalStream;
-  /** The environment variables. Those about the database correspond to `--data` or `--firestore`. */
+  /** The environment variables. The variables that select a database correspond to `--data` or `--firestore`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The time of the call. */
   readonly now: Date;

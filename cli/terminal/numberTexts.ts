@@ -89,7 +89,7 @@ export function firstLines<Item = string>(
   return hidden + omitted === 0 ? [...lines] : [...lines.slice(0, MAX_LINES), `${more}${listed}`];
 }
 
-/** Returns an id with its name, if it has one. */
+/** Returns an id, followed by the name if there is a name. */
 export function named(id: string, name: string | undefined): string {
   return name === undefined || name === '' || name === id ? id : `${id} (${name})`;
 }

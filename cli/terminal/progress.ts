@@ -149,8 +149,8 @@ interface Sample {
 const MIN_MEASURED_SHARE = 0.01;
 
 /**
- * Measures the speed of the last ten seconds, and estimates the remaining time from it. If two steps of progress are
- * further apart, as with ZITADEL, measures the last step.
+ * Measures the speed of the last ten seconds, and estimates the remaining time from this speed. If progress comes in
+ * steps of more than ten seconds, as with ZITADEL, measures the last step.
  */
 class RollingRate {
   /** The first measurement of the window, and later measurements that show progress. */

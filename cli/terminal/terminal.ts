@@ -32,7 +32,7 @@ const styleFormats = { heading: 'bold', good: 'green', warning: 'yellow', bad: '
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Control characters and line breaks. They could forge terminal output if an id or a name contained them. */
+/** Control characters and line breaks. An id or a name with such characters could forge terminal output. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** Escapes characters that are not printable. */

@@ -32,8 +32,8 @@ function parseSpan(text: string): Span {
 }
 
 /**
- * Losses in ZITADEL that a call may accept: states that ZITADEL does not return, and password hashes because of which
- * it may reject people.
+ * Losses in ZITADEL that a call may accept: states that ZITADEL does not return, and password hashes that can make
+ * ZITADEL reject people.
  */
 export const acceptableLosses = ['unknown-states', 'refused-hashes'] as const;
 

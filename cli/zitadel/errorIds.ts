@@ -22,8 +22,8 @@ export const errorIds = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /**
- * Texts of errors that libraries create. These errors have no id, and other errors have the same code, but libraries do
- * not translate their texts.
+ * Texts of errors that libraries create. These errors have no id, and their codes are not unique. Libraries do not
+ * translate these texts, so the texts identify the errors.
  */
 export const errorTexts = {
   /** gRPC rejects a message above the server's limit. Exceeded quotas have the same code, 8. */
@@ -38,7 +38,7 @@ export const errorTexts = {
 
 /**
  * Whether a message contains one of the given ids. Errors of imports begin with the id (`ID=…`). The response for an
- * unknown host contains it after a colon. Other responses end with it, in parentheses.
+ * unknown host contains the id after a colon. Other responses end with the id in parentheses.
  */
 export function hasErrorId(message: string, ids: readonly string[]): boolean {
   const found = errorIdIn(message);

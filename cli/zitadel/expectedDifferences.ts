@@ -29,7 +29,7 @@ export const LAG_MS = 2_000;
 
 const CLEAR_PASSWORD = 'an import stores the hash of a clear password';
 
-/** Whether ZITADEL imports a record but possibly never exports it. */
+/** Whether ZITADEL imports a record but possibly never exports the record. */
 export function isNeverExported(record: Pick<RecordDifference, 'section' | 'id'>, releases: ReleaseRange): boolean {
   return unexportedReason(record, releases) !== undefined;
 }
@@ -105,8 +105,8 @@ function fieldReason(
 }
 
 /**
- * Whether a fact explains a difference. If this command carries out the fact's manual step itself, the fact explains
- * nothing.
+ * Whether a fact explains a difference. A fact with a manual step that this command performs itself explains no
+ * difference.
  */
 function isExplained({ does, steps = [], explains }: FieldFact, values: DifferingValues, isTarget: boolean): boolean {
   if (does === 'refuses' || steps.some(({ byHand }) => byHand === true)) return false;
@@ -128,7 +128,10 @@ function secretReason(
   return isMade || path === password.clear ? CLEAR_PASSWORD : undefined;
 }
 
-/** Whether a field lists identity providers, and ZITADEL's list lacks only providers that may be missing there. */
+/**
+ * Whether a field lists identity providers, and the list in ZITADEL lacks only providers that may be missing in
+ * ZITADEL.
+ */
 function lacksProviders(
   { exported: { providers, keepProviders } = {} }: Section,
   path: string,

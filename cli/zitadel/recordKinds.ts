@@ -55,18 +55,18 @@ export interface IdSpace {
    */
   readonly openTo?: string;
   /**
-   * Whether ZITADEL never accepts the id of a deleted record again in the same aggregate: it reports that the record
-   * exists.
+   * Whether ZITADEL never accepts the id of a deleted record again in the same aggregate. ZITADEL then reports that the
+   * record exists.
    */
   readonly isUsedOnce?: true;
   /** The nouns for the records, by the type of the event that created them. By default, the noun of the collection. */
   readonly nouns?: Readonly<Record<string, string>>;
 }
 
-/** The aggregate that contains the events of a record, and the record within the aggregate. */
+/** The place of a record's events: the aggregate that contains them, and the record within this aggregate. */
 export interface EventPlace {
   readonly aggregateId: string;
-  /** The id of the record within the aggregate; empty if the record is the aggregate. */
+  /** The id of the record within the aggregate; empty if the record and the aggregate are the same. */
   readonly part: string;
 }
 
@@ -78,7 +78,7 @@ type Management = Client<typeof ManagementService>;
  */
 type Removal = (management: Management, json: JsonObject, aggregateId: string) => Promise<unknown>;
 
-/** How the command closes records in ZITADEL: it deactivates or locks them. */
+/** How the command closes records in ZITADEL: it deactivates or locks the records. */
 export interface Closing {
   /** The prefix of the types of the records' events, if it differs from the prefix of the creation event. */
   readonly prefix?: string;
@@ -142,7 +142,10 @@ interface RecordKind {
    * export of an organisation contains the instance's policy.
    */
   readonly remove: Removal | 'never';
-  /** The ids of ZITADEL's errors, other than NotFound, for the deletion of a record that does not exist. */
+  /**
+   * The ids of the errors with which ZITADEL rejects the deletion of a missing record, in addition to the code
+   * NotFound.
+   */
   readonly absent?: readonly string[];
 }
 
@@ -157,12 +160,12 @@ const ofOrganisation = { aggregateType: 'org', aggregateId: '$orgId' } as const;
 const ofUser = { aggregateType: 'user', aggregateId: 'userId' } as const;
 const ofProject = { aggregateType: 'project', aggregateId: 'projectId' } as const;
 
-/** Creates the row of records without ids of their own. */
+/** Creates a row of `recordKinds` for records without ids of their own. */
 function part(created: CreationEvent, remove: RecordKind['remove']) {
   return { created, ids: 'none', remove } as const;
 }
 
-/** Creates the row of records with an id space of their own. */
+/** Creates a row of `recordKinds` for records with an id space of their own. */
 function withOwnIds(
   created: CreationEvent,
   removal: Pick<EventStream, 'removed' | 'removedAggregate'>,
@@ -174,12 +177,18 @@ function withOwnIds(
   return { created, ids: { ...(fields && { fields: Object.keys(fields) }), ...more, streams: [stream] }, remove };
 }
 
-/** @param remove resets the policy to the instance's policy */
+/**
+ * Creates a row of `recordKinds` for a policy.
+ * @param remove resets the policy to the instance's policy
+ */
 function policy(name: string, remove: RecordKind['remove']) {
   return part({ ...ofOrganisation, type: `org.policy.${name}.added` }, remove);
 }
 
-/** @param reset resets the texts of a language to the instance's texts */
+/**
+ * Creates a row of `recordKinds` for message texts.
+ * @param reset resets the texts of a language to the instance's texts
+ */
 function text(template: string, reset: (management: Management, request: { language: string }) => Promise<unknown>) {
   const fields = { template: `=${template}`, language: 'language' };
   const alsoRemoved = ['org.customtext.template.removed'];
@@ -202,7 +211,10 @@ const kindsOfProviders = [
   ...['ldap', 'ldap.v2', 'oauth', 'oidc', 'saml'],
 ];
 
-/** @param configPrefix the prefix of the events of the older kind of provider */
+/**
+ * Returns the events about the identity providers of organisations or of the instance.
+ * @param configPrefix the prefix of the events of the older kind of provider
+ */
 function providerStream(aggregateType: string, prefix: string, configPrefix: string): EventStream {
   return {
     aggregateType,
@@ -521,7 +533,7 @@ export function creationEvent(section: SectionName): CreationEvent | undefined {
   return created === 'never' ? undefined : created;
 }
 
-/** Returns the common prefix of the types of the events about a kind of record, such as `org.member.`. */
+/** Returns the prefix that the types of all events about a kind of record share, such as `org.member.`. */
 export function eventPrefix({ type }: CreationEvent): string {
   return type.replace(/[^.]+$/, '');
 }

@@ -83,8 +83,8 @@ export async function readReleases(
 const IMPORT_PATH = '/admin/v1/import';
 
 /**
- * Returns the status of an import with a release's distinguishing field. The empty name makes the import harmless:
- * ZITADEL would reject it even with a token.
+ * Returns the status of an import with a release's distinguishing field. The organisation in the request has an empty
+ * name, so ZITADEL would reject the import even with a token.
  */
 async function statusOf(connection: ZitadelServer, { organisation }: SignedReleases['sign']): Promise<number> {
   const body = JSON.stringify({ dataOrgs: { orgs: [{ org: { name: '' }, ...organisation }] } });
@@ -104,7 +104,7 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
   const { getMyInstance, getDefaultOrg } = AdminService.method;
   const instance = requireContent(connection, getMyInstance, (await admin.getMyInstance({})).instance);
   const org = requireContent(connection, getDefaultOrg, (await admin.getDefaultOrg({})).org);
-  // The primary domain comes first. ZITADEL derives the domains of organisations from it.
+  // The primary domain comes first, because ZITADEL derives the domains of organisations from this domain.
   const domains = instance.domains.toSorted((a, b) => Number(b.primary) - Number(a.primary));
   return {
     // Some builds report their build time as the version.

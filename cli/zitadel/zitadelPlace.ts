@@ -76,7 +76,7 @@ function isPermitted(roles: readonly string[], operation: PlaceOperation): boole
 }
 
 /**
- * Requires that the token permits an operation. A dry run itself would not detect a missing role.
+ * Requires that the token permits an operation. A dry run would not detect a missing role.
  * @throws IdentityError PLACE_TOKEN_FORBIDDEN
  */
 async function requireRole(connection: ZitadelConnection, operation: PlaceOperation): Promise<void> {

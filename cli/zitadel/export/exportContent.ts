@@ -26,8 +26,9 @@ import { addStates } from './omittedStates.ts';
 import { addOtpEmail } from './otpEmailStates.ts';
 
 /**
- * Returns an export file that combines one export per organisation. Only one organisation is in memory at a time.
- * Excludes organisations itself, because ZITADEL crashes if an element of `excluded_org_ids` matches an organisation.
+ * Returns an export file that combines one export per organisation. Only one organisation is in memory at a time. Never
+ * sends `excluded_org_ids`, because ZITADEL crashes if an element matches an organisation. Filters the list of
+ * organisations instead.
  */
 export function openZitadelExport(address: ZitadelAddress, options: PlaceExportOptions): ExportFile {
   let [done, total] = [0, 0];
@@ -92,10 +93,7 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
   };
 }
 
-/**
- * Sections with records that the export does not contain, and users with grants or memberships that it does not
- * contain.
- */
+/** The gaps of an export: sections of which it omits records, and users of whom it omits grants or memberships. */
 interface Missing {
   readonly sections: Set<SectionName>;
   readonly users: Set<string>;
@@ -141,7 +139,7 @@ function listLength(value: unknown): number {
 
 /**
  * Exports an organisation that ZITADEL has listed.
- * @returns undefined if the organisation was deleted since
+ * @returns undefined if the organisation was deleted after ZITADEL had listed it
  * @throws IdentityError if ZITADEL still lists the organisation, but the response does not contain it
  */
 async function exportListed(
@@ -158,9 +156,8 @@ async function exportListed(
 }
 
 /**
- * Applies the options that ZITADEL does not have. ZITADEL always exports keys and client secrets, so this function
- * removes them unless the options select them. It also copies the ids of service users to the field that ZITADEL's
- * imports read.
+ * Applies the options that ZITADEL does not have: removes keys and client secrets, which ZITADEL always exports, unless
+ * the options select them. Also copies the ids of service users to the field that ZITADEL's imports read.
  */
 function applyOptions(organisation: JsonObject, options: PlaceExportOptions): void {
   for (const { name, keys, credentials = [] } of sections) {
@@ -175,7 +172,8 @@ function applyOptions(organisation: JsonObject, options: PlaceExportOptions): vo
 
 /**
  * Adds the instance's domain policy to an organisation without a policy of its own. The validity of user names depends
- * on this policy, and no export contains it. Omits a policy with the values that this service uses by default.
+ * on this policy, and ZITADEL's exports do not contain the instance's policies. Adds nothing if the policy has this
+ * service's default values.
  */
 function addDomainPolicy(organisation: JsonObject, policy: DomainPolicy): void {
   if (organisation.domainPolicy !== undefined) return;

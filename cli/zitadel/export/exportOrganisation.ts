@@ -32,7 +32,7 @@ interface ExportedSecrets {
   readonly withOtp: boolean;
 }
 
-/** Selects the grants and memberships that the export of an organisation omits, and receives what it omits. */
+/** Selects the grants and memberships that the export of an organisation omits, and receives the omitted content. */
 export interface ExportScope {
   /**
    * Returns the id of the token's user. The export omits this user's grants and memberships in other organisations,
@@ -135,8 +135,8 @@ function exportError(connection: ZitadelConnection, orgId: string, error: unknow
 }
 
 // ZITADEL exports a grant or member only if the same export contains all records to which it refers. So the export of
-// one organisation lacks its grants to other organisations, and the memberships and grants of other organisations'
-// users.
+// one organisation lacks the grants to other organisations. It also lacks the memberships and grants of other
+// organisations' users.
 
 const UNKNOWN = 'the export contains this organisation, but other calls do not find it';
 

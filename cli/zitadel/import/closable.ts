@@ -16,7 +16,8 @@ export interface Closable extends Closing {
 const steps: readonly string[] = zitadelSteps;
 
 /**
- * Returns the position of a kind in the order of closing. Inactive organisations and projects can reject later calls.
+ * Returns the position of a kind in the order of closing. Organisations and projects come late, because ZITADEL can
+ * reject calls about records of an inactive organisation or project.
  */
 function position({ isAtOnce, sections: [section] }: Closable): number {
   return -(isAtOnce === true ? steps.length : steps.indexOf(recordSection(section).zitadelStep));
@@ -43,7 +44,7 @@ export function mustBeClosed({ section, state }: Pick<OrganisationRecord, 'secti
   return isClosed(state?.value) && closableOf(section.name) !== undefined;
 }
 
-/** Returns a text that identifies a place, for use as a key. */
+/** Returns a text that identifies the place of events, for use as a key. */
 export function placeKey({ aggregateId, part }: EventPlace): string {
   return JSON.stringify([aggregateId, part]);
 }
@@ -58,12 +59,15 @@ function creationOf({ sections: [section] }: Closable): CreationEvent {
   return event;
 }
 
-/** Whether ZITADEL generates the place of a record, so that only its creation event contains the place. */
+/**
+ * Whether ZITADEL generates the id of the aggregate with a record's events. Only the creation event then contains the
+ * id.
+ */
 export function hasGeneratedPlace(kind: Closable): boolean {
   return creationOf(kind).aggregateId === undefined;
 }
 
-/** Returns the place of a record's events; undefined if only its creation event contains the place. */
+/** Returns the place of a record's events; undefined if only the creation event contains the aggregate's id. */
 export function placeOf(kind: Closable, json: JsonObject, orgId: string): EventPlace | undefined {
   const { aggregateId, fields = {} } = creationOf(kind);
   if (aggregateId === undefined) return undefined;
@@ -71,7 +75,7 @@ export function placeOf(kind: Closable, json: JsonObject, orgId: string): EventP
   return { aggregateId: textAt(json, aggregateId, orgId), part: part === undefined ? '' : textAt(json, part, orgId) };
 }
 
-/** Returns the place of an event. */
+/** Returns the place in which an event belongs: its aggregate, and the record within the aggregate. */
 export function eventPlace(kind: Closable, event: Pick<ZitadelEvent, 'aggregateId' | 'payload'>): EventPlace {
   const { aggregateId, fields = {} } = creationOf(kind);
   const [part] = aggregateId === undefined ? [] : Object.keys(fields);
@@ -106,7 +110,7 @@ export function isClosing({ type }: Pick<ZitadelEvent, 'type'>): boolean {
   return /\.(?:deactivated|locked)$/.test(type);
 }
 
-/** Returns the selection of the events about the records themselves. For a user, selects every event. */
+/** Returns the selection of the events about the records of a kind. For a user, selects every event. */
 export function ownEvents(kind: Closable): EventQuery {
   const { lock } = kind;
   const { aggregateType } = creationOf(kind);

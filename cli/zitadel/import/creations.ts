@@ -14,7 +14,7 @@ import type { OutgoingRecord } from './outgoingRecords.ts';
 /** The facts about a record that identify the event of its creation. */
 type SentRecord = Pick<OutgoingRecord, 'position' | 'section' | 'orgId' | 'json'>;
 
-/** Events become visible as soon as ZITADEL's older transactions end. */
+/** The retries of a search, because ZITADEL shows events only after its older transactions have ended. */
 const defaultPolls: RetryPolicy = { attempts: () => 12, initialDelayMs: 100, maxDelayMs: 2_000 };
 
 /** A search for the creation events of records. */
@@ -65,7 +65,7 @@ export async function findCreations(
 }
 
 /**
- * Whether an event matches a record better than another event: it is the first event, or the first in the record's
+ * Whether to use an event instead of the event found so far: the first event, or the first event in the record's own
  * organisation.
  */
 function isBetter({ owner }: ZitadelEvent, other: ZitadelEvent | undefined, { orgId }: SentRecord): boolean {

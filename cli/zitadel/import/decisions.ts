@@ -123,8 +123,8 @@ function personOf({ position, record }: LedgerRecord, { outcome }: LedgerEntry):
 
 /**
  * Decides whether to send the TOTP seeds of existing people without TOTP. The import sends a seed only if an earlier
- * import was interrupted after it had created the person and before it added the seed. Otherwise the person or an
- * administrator may have removed the factor.
+ * import was interrupted after it had created the person and before it added the seed. In all other cases, the person
+ * or an administrator may have removed the factor.
  */
 async function decideSeeds(
   { ledger, callerId }: SurveyedFile,

@@ -25,7 +25,7 @@ const OPENING = /\.(?:reactivated|unlocked)$/;
 const FACTOR = /\.(?:mfa|passwordless)\./;
 /**
  * Events that do not change records: sign-ins, attempted sign-ins and sent messages. The check of an initialisation or
- * invitation code does change the record: it activates the user.
+ * invitation code changes the record, because it activates the user.
  */
 const UNCHANGING =
   /(?<!\.(?:initialization|invite))\.check\.succeeded$|\.(?:check|verification)\.failed$|\.sent$|\.(?:begin\.login|signcount\.changed|signed\.out|init\.skipped|hash\.updated)$|^user\.(?:token|human\.refresh\.token)\.|^user\.machine\.secret\.(?:updated|check)/;

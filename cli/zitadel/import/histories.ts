@@ -21,7 +21,8 @@ interface Creation {
 }
 
 /**
- * For up to this number of records, reads the events of each record. For more, reads all events of the organisation.
+ * The maximum number of records whose events the import reads record by record. For more records, the import reads all
+ * events of the organisation.
  */
 const FEW = 20;
 

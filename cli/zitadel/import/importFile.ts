@@ -225,7 +225,8 @@ interface ComparedFile extends SurveyedFile, OwnedFile {
 }
 
 /**
- * Reads the target's records and the owners of the file's ids. Withholds the records whose ids belong to other records.
+ * Reads the target's records and the owners of the file's ids. Withholds records of the file whose ids belong to other
+ * records in the target.
  */
 async function compareWithTarget(
   connection: ZitadelConnection,
@@ -246,7 +247,7 @@ async function compareWithTarget(
   return {
     ...owned,
     connection,
-    // From now on, existing organisations are no conflict, because this import itself creates some of them.
+    // From now on, existing organisations are no conflict, because this import creates some of them.
     options: { ...asked, onConflict: recordConflict(asked.onConflict) },
     target,
     callerId,
@@ -255,7 +256,7 @@ async function compareWithTarget(
   };
 }
 
-/** If projections lag, ZITADEL's searches can show writes only a minute later. */
+/** The retries of searches. ZITADEL's searches can show writes up to a minute late. */
 const defaultPolls: RetryPolicy = { attempts: () => 14, initialDelayMs: LAG_MS, maxDelayMs: 10_000 };
 
 /**
@@ -267,7 +268,8 @@ async function settleExisting(file: ComparedFile): Promise<boolean> {
   const { connection, ledger, owners, imports, options } = file;
   const outcomes = ['existing', 'sent'] as const;
   const scope = { onConflict: options.onConflict, releases: imports.target.releases };
-  // If the record's own organisation has the id, ZITADEL's export will show the record, so the import waits for it.
+  // If the record's own organisation has the id, ZITADEL's export will show the record, so the import waits for the
+  // record.
   const isAwaited = ({ position, outcome, record: { orgId } }: LedgerRecord) => {
     const { path = '' } = ledger.document(position) ?? {};
     return outcome === 'sent' || owners.ownerOf(path)?.orgId === orgId;
@@ -297,7 +299,9 @@ function readAgain({ connection, database, options }: ComparedFile, orgIds: read
   return TargetRecords.read(connection, options, orgIds, database);
 }
 
-/** Marks a record as unchanged if no export can show it, but an event shows that it existed before. */
+/**
+ * Marks a record as unchanged if no export can show it, but an event shows that the record existed before the import.
+ */
 async function settleUnexported({ connection, ledger, imports }: ComparedFile): Promise<void> {
   const { releases } = imports.target;
   const sent: LedgerRecord[] = [];
@@ -316,7 +320,7 @@ async function settleUnexported({ connection, ledger, imports }: ComparedFile): 
 
 /**
  * Decides the outcome of a record by the target's export; undefined if the export does not show the record yet. Keeps
- * the errors about parts of the record.
+ * the errors about parts of the record, such as a second factor.
  */
 function settledEntry(
   { record, id, isHeld, foreseen, outcome, issues }: LedgerRecord,

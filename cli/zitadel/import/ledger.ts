@@ -33,12 +33,12 @@ import { named } from '../../terminal/numberTexts.ts';
 import { isOwnReference } from '../ownership/idOwners.ts';
 import { mustBeClosed } from './closable.ts';
 
-/** Whether ZITADEL has the record, and with equal content. `taken` means that another record has the id. */
+/** Whether ZITADEL has the record, and whether the content is equal. `taken` means that another record has the id. */
 const found = z.enum(['missing', 'equal', 'different', 'taken']);
 /**
  * The outcome of a record. `existing` means that ZITADEL reports the record as existing. `sent` means that ZITADEL
- * reports no error, but no event shows the creation. The import replaces both at its end. A record that never appears
- * becomes `unconfirmed`.
+ * reports no error, but no event shows the creation. At its end, the import replaces `existing` and `sent`. A record
+ * that never appears becomes `unconfirmed`.
  */
 const outcome = z.enum([
   'created',
@@ -71,7 +71,7 @@ const issueList = z
 export interface LedgerIssue extends Meaning {
   /** ZITADEL's message; by default the text of the reason. */
   readonly message?: string;
-  /** The type of an error about a part of the record. */
+  /** The type of the error, if the error is about a part of the record such as a second factor. */
   readonly type?: string;
 }
 
@@ -113,7 +113,7 @@ export interface LedgerRecord
   > {
   /** Whether the target has deleted a record with this id. */
   readonly wasDeleted: boolean;
-  /** Whether the record is nested in another record of the file, with which the import sends it. */
+  /** Whether the record is nested in another record of the file. The import sends both records together. */
   readonly isHeld: boolean;
   readonly record: OrganisationRecord;
 }
@@ -125,7 +125,7 @@ export interface LedgerEntry {
   readonly foreseen?: LedgerOutcome;
   /** Undefined for a record to send. */
   readonly outcome: LedgerOutcome | undefined;
-  /** The errors of the record. They replace the stored errors. */
+  /** The errors of the record. These errors replace the stored errors. */
   readonly issues?: readonly LedgerIssue[];
 }
 
@@ -141,7 +141,10 @@ const steps: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** Returns the step that sends a section; undefined for a section that ZITADEL does not import. */
+/**
+ * Returns the step in which the import sends the records of a section; undefined for a section that ZITADEL does not
+ * import.
+ */
 function stepOf(section: string): number | undefined {
   return steps.get(section);
 }
@@ -175,8 +178,9 @@ const WITHHOLD_DEPENDENTS = `
     GROUP BY targets.position) AS lost
   WHERE records.position = lost.position AND records.withheld IS NULL AND records.outcome IS NULL`;
 /**
- * These statements keep the outcomes of records that no import sends: invalid records and their nested records. They
- * also keep the known deletions, because later readings of the target's events do not show them again.
+ * Statements that delete the outcomes of a dry run. They keep the outcomes of records that no import sends: invalid
+ * records and their nested records. They also keep the known deletions, because a second reading of the target's events
+ * does not return these deletions again.
  */
 const RESTART = [
   'DELETE FROM records WHERE orgId IS NULL',
@@ -233,7 +237,7 @@ export class ImportLedger {
     if (parent === null) this.addRelations(position, record);
   }
 
-  /** Adds an invalid record. The import does not send it, and withholds records that refer to it. */
+  /** Adds an invalid record. The import does not send the record, and withholds records that refer to it. */
   private addInvalid(position: number, record: OrganisationRecord, invalid: RecordIssue): void {
     const id = readableId(record) ?? '';
     const issues = JSON.stringify([reportedIssue(invalid)]);
@@ -351,15 +355,15 @@ export class ImportLedger {
   }
 
   /**
-   * Withholds the unsent records that refer to a withheld record. Withholds records of other organisations only if the
-   * file has no other record with the id.
+   * Withholds the unsent records that refer to a withheld record. A reference from another organisation counts only if
+   * the file has no other record with the id.
    */
   withholdDependents(): void {
     const statement = this.database.statement(WITHHOLD_DEPENDENTS);
     for (let count = -1; count !== 0; count = Number(statement.run(DEPENDENT).changes));
   }
 
-  /** Yields the records in the order of the file. The records of the organisations themselves come last. */
+  /** Yields the records in the order of the file. The organisations' own records come last. */
   async *records(signal: AbortSignal, only: readonly LedgerOutcome[] = []): AsyncGenerator<LedgerRecord, void, void> {
     const selected = only.length === 0 ? 'record IS NOT NULL' : hasOutcome(only);
     const sql = `SELECT ${COLUMNS} FROM records WHERE position > ? AND ${selected} ORDER BY position LIMIT ${ROWS_PER_PAGE}`;
@@ -405,8 +409,8 @@ export class ImportLedger {
   }
 
   /**
-   * Stores that the import does not try to close a record again: the record is closed in ZITADEL, or remains open
-   * there.
+   * Stores that the import does not try to close a record again: either the record is closed in ZITADEL, or it remains
+   * open.
    */
   settleClosing({ position }: Pick<LedgerRecord, 'position'>): void {
     this.database.run("UPDATE records SET closing = 'settled' WHERE position = ? AND closing = 'open'", position);
@@ -477,7 +481,7 @@ export class ImportLedger {
     this.database.run(sql, section, id, JSON.stringify([issue]));
   }
 
-  /** The number of records that the import includes, and how many of them have an outcome. */
+  /** The number of records that the import includes, and the number of these records that have an outcome. */
   get progress(): z.infer<typeof progressRow> {
     const sql =
       "SELECT count(*) AS total, count(outcome) AS records FROM records WHERE orgId IS NOT NULL AND outcome IS NOT 'notCarried'";

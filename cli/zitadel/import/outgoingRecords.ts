@@ -18,8 +18,8 @@ export interface OutgoingRecord extends Omit<LedgerRecord, 'record'> {
   /** The type of the record in ZITADEL's errors. */
   readonly type: string;
   /**
-   * The list of the organisation document that receives the record; undefined if `json` contains fields of the document
-   * itself.
+   * The list in the organisation document that receives the record; undefined if `json` contains fields of the
+   * document.
    */
   readonly list: string | undefined;
   readonly json: JsonObject;
@@ -28,8 +28,8 @@ export interface OutgoingRecord extends Omit<LedgerRecord, 'record'> {
 }
 
 /**
- * The size of one request, in records and in bytes of protobuf. ZITADEL's limit is 4 MiB. It needs 20 s to 45 s for
- * 5,000 people, and its gateways end calls after 60 s.
+ * The size of one request, in records and in bytes of protobuf. ZITADEL's limit is 4 MiB. ZITADEL needs 20 s to 45 s
+ * for 5,000 people, and gateways end calls after 60 s.
  */
 export const requestLimits = { records: 5_000, bytes: 4_000_000 };
 
@@ -116,7 +116,7 @@ function keepElements(json: JsonObject, path: string, isKept: (element: JsonObje
   if (Array.isArray(elements)) putAt(json, path, elements.filter(isJsonObject).filter(isKept));
 }
 
-/** Reduces a message to the fields of its definition, and measures it. */
+/** Removes fields that are not in the message's definition, and measures the encoded message. */
 function encodeRecord(schema: DescMessage, json: JsonObject): { json: JsonObject; bytes: number } {
   // The object comes from JSON.parse or toJson, so it is JSON.
   const message = fromJson(schema, json as JsonValue, { ignoreUnknownFields: true });

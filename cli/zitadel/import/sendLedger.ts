@@ -44,7 +44,8 @@ export async function sendLedger(
 }
 
 /**
- * The step that sends message texts. ZITADEL writes these to the organisation in whose context it handles the request.
+ * The step that sends message texts. ZITADEL writes message texts to the organisation in whose context it handles the
+ * request.
  */
 const stepInContext = zitadelSteps.indexOf('message texts');
 
@@ -62,15 +63,18 @@ const linkType = recordSection('userLinks').error.type;
 /** The types of errors about records with login names. */
 const loginNameTypes = new Set(recordSections.filter(claimsLoginNames).map(({ error }) => error.type));
 
-/** An error of an import: ZITADEL's message, with the type and the id of the record. */
+/** An error in the response to an import: ZITADEL's message, with the type and the id of the record. */
 interface ZitadelError {
   readonly id: string;
   readonly issue: LedgerIssue & Required<Pick<LedgerIssue, 'type' | 'message'>>;
 }
 
-/** The meaning of an import's error for a record. */
+/** An error in the response to an import, and what it means for the record. */
 interface ReadError extends ZitadelError {
-  /** `created` if the record exists completely, and the error only results from how ZITADEL imports. */
+  /**
+   * `created` if the record is complete despite the error, for example because it already has the part that the error
+   * is about.
+   */
   readonly outcome: 'created' | 'existing' | 'notCarried' | 'failed';
   /** Whether another import may have created the record at the same time. */
   readonly isDoubtful?: true;
@@ -90,7 +94,7 @@ export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'for
   // If two imports run at the same time, release 4 reports the existing user as a taken login name.
   if (loginNameTypes.has(type) && hasErrorId(message, errorIds.taken)) return { ...as('failed'), isDoubtful: true };
   if (!reportsExisting(error.issue)) return as('failed');
-  // ZITADEL also reports organisations that the request did not create as existing.
+  // ZITADEL also reports an organisation as existing if the request only adds records to that organisation.
   return as(type === 'org' && record === undefined ? 'created' : 'existing');
 }
 
@@ -271,7 +275,8 @@ class ImportSender {
   }
 
   /**
-   * Marks users whom another import created as existing, so that this import compares them with the file at its end.
+   * Another import has created some of these users. Stores them as existing, so that this import compares them with the
+   * file at its end.
    */
   private async settleDoubtful(answered: readonly Answered[]): Promise<void> {
     if (answered.length === 0) return;
@@ -283,7 +288,9 @@ class ImportSender {
       if (creations.get(record.position)?.owner === record.orgId) ledger.enter(record, { outcome: 'existing' });
   }
 
-  /** Withholds records that refer to ids that other organisations took after the import had read the owners. */
+  /**
+   * Withholds records that refer to an id that another organisation took after the import had read the owners of ids.
+   */
   private async withhold(answered: readonly Answered[], creations: ReadonlyMap<number, ZitadelEvent>): Promise<void> {
     const { ledger, owners } = this.file;
     // If an event is the first of its aggregate, no other record has the id.

@@ -21,7 +21,7 @@ import type { LedgerRecord } from './ledger.ts';
 
 /** The record of ZITADEL that corresponds to a record of a file. */
 export interface TargetRecord {
-  /** Whether ZITADEL has the record, and with equal content, according to its export. */
+  /** Whether ZITADEL has the record, and whether the content is equal, according to ZITADEL's export. */
   readonly found: 'missing' | 'equal' | 'different';
   /** The paths of the fields that differ for no known reason. */
   readonly paths: readonly string[];
@@ -68,8 +68,7 @@ export class TargetRecords {
     const { releases } = imports.target;
     const acceptsUnknown = accepts({ accepted }, 'unknown-states');
     if (!haveStates(releases)) await requireStates({ connection, acceptsUnknown }, await readCaller(connection));
-    // If records appear after the database was filled, ZITADEL reports them as existing, and the import reads them
-    // then.
+    // ZITADEL reports records that appear later as existing. The import then reads these records.
     if (!database.isSecondComplete) database.second.reset();
     if (!database.isSecondComplete && existing.length > 0) {
       const selection = { ...defaultExportOptions, orgIds: existing, withKeys, accepted, timeoutMs };
@@ -87,8 +86,8 @@ export class TargetRecords {
     const { second, fields } = shared;
     const id = reportedId(record) || orgId;
     const isClosed = isClosedState(second.state?.value);
-    // These differences do not count: the import closes an open record or reports it, and ZITADEL removes references to
-    // records that the import deletes.
+    // Ignores differences that the import handles elsewhere: it closes an open record or reports it. ZITADEL itself
+    // removes references to records that the import deletes.
     const isSettled = (field: FieldDifference) =>
       (mustBeClosed(record) && !isClosed && stateFields.includes(field.path)) ||
       differsByDoomed(record, field, this.doomed);

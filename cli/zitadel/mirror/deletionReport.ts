@@ -16,7 +16,7 @@ import type { InstanceMember } from './instanceOwners.ts';
 export interface ReportedDeletions {
   /** The numbers of deleted records by section. */
   readonly counts: Readonly<Counts>;
-  /** The first deletions, in the order of their groups. */
+  /** The first deletions, in the order of `deletionGroups`. */
   readonly listed: readonly Deletion[];
   readonly omitted: number;
 }

@@ -23,7 +23,7 @@ export interface KeptRecord {
   readonly issue: LedgerIssue;
 }
 
-/** The records in which to search for references. */
+/** The data of a search for references to records to delete. */
 interface Searched {
   readonly database: RunDatabase;
   readonly ledger: ImportLedger;
@@ -35,9 +35,8 @@ interface Searched {
 }
 
 /**
- * Finds records to delete to which records of the file or remaining records of ZITADEL refer. Ignores references in the
- * lists of existing records that the file also contains, such as the roles of a grant, because ZITADEL removes these
- * elements.
+ * Finds records to delete to which records of the file or remaining records of ZITADEL refer. Ignores list elements of
+ * records that both the file and ZITADEL have, such as the roles of a grant, because ZITADEL removes these elements.
  */
 export async function findReferred(connection: ZitadelConnection, searched: Searched): Promise<readonly KeptRecord[]> {
   const kept = new Map<string, KeptRecord>();
@@ -102,7 +101,9 @@ function targetsOf(record: KeyedRecord, doomed: DoomedRecords) {
   });
 }
 
-/** Whether a reference is in a list: ZITADEL removes the list element if the target is deleted. */
+/**
+ * Whether a reference is in a list. If the record to which it refers is deleted, ZITADEL removes only the list element.
+ */
 export function isOfList({ key }: Reference): boolean {
   return key.some((path) => path.includes('['));
 }

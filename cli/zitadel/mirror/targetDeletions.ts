@@ -28,7 +28,7 @@ interface CreatedRecords {
   readonly readTime: string;
 }
 
-/** A record, and the event of its deletion or of the deletion of a parent. */
+/** A deleted record, and the event that deleted the record or its parent. */
 interface DeletedRecord {
   readonly record: LedgerRecord;
   readonly removal: ZitadelEvent;
@@ -41,11 +41,14 @@ interface RemovedRecord {
   readonly parent: ZitadelEvent | undefined;
 }
 
-/** The last events that removed records. */
+/** The last event that removed each record. */
 interface Removals {
-  /** The events of records of the file's organisations, by key. */
+  /** Events about records of the file's organisations, by key. */
   readonly own: ReadonlyMap<string, ZitadelEvent>;
-  /** The events of records with their own ids, by path. These records may be parents, also of other organisations. */
+  /**
+   * Events about records with their own ids, by path. These records may be parents of other records, even in other
+   * organisations.
+   */
   readonly parents: ReadonlyMap<string, ZitadelEvent>;
 }
 
@@ -106,8 +109,8 @@ function isToCreate({ isHeld, outcome, found, issues }: LedgerRecord): boolean {
 }
 
 /**
- * Omits records that were created again after their deletion. A parent's deletion also deleted the record if the record
- * existed before, even if the parent was created again.
+ * Omits records that were created again after their deletion. If a record existed when its parent was deleted, that
+ * deletion also deleted the record, even if the parent was created again.
  */
 async function withoutRecreated(
   connection: ZitadelConnection,
@@ -144,8 +147,9 @@ function ownerOfEvents({ record: { record } }: RemovedRecord): string | undefine
 }
 
 /**
- * Returns the last event that removed each record of the organisations and each possible parent. Omits removals by the
- * token's user before the source was read: if the file contains such a record, it was created in the source again.
+ * Returns the last event that removed each record of the given organisations, and the last event that removed each
+ * possible parent. Omits removals by the token's user before the source was read: if the file contains such a record,
+ * it was created in the source again.
  */
 async function readRemovals(
   connection: ZitadelConnection,
@@ -242,7 +246,7 @@ const aggregates = new Map(
   }),
 );
 
-/** Returns the paths of a record's parents: ZITADEL deletes the record together with each of them. */
+/** Returns the paths of a record's parents. If ZITADEL deletes a parent, it also deletes the record. */
 function parentPaths({ record }: LedgerRecord): string[] {
   const { section, orgId, json } = record;
   const referenced = planReferences(record).filter(({ reference }) => !isOfList(reference));

@@ -75,8 +75,8 @@ function nameOf(space: IdSpace): string {
 }
 
 /**
- * Whether a record is part of the record to which it refers, so that the same organisation must own both. Links are no
- * such part: they may refer to providers of the instance.
+ * Whether a record is part of the record to which it refers, so that the same organisation must own both. A link is not
+ * part of an identity provider: the provider may belong to the instance.
  */
 export function isOwnReference({ collection, ifForeign, permittedBy }: Reference): boolean {
   return ifForeign !== undefined && permittedBy === undefined && collection !== 'identityProviders';
@@ -266,7 +266,7 @@ export class IdOwners implements RecordVisitor {
   }
 }
 
-/** The creation time of a claimed id. It is later than the removal of any organisation. */
+/** The creation time of a claimed id. This time is later than the removal of any organisation. */
 const CLAIMED_AT = Number.MAX_SAFE_INTEGER;
 /** Whether the organisation of an id was deleted after the record was created. */
 const GONE = 'coalesce((SELECT removedAt > createdAt FROM organisations WHERE organisations.id = orgId), 0)';
@@ -286,7 +286,8 @@ const OWNER = `
   WHERE space = ? AND id = ? AND orgId IS NOT NULL`;
 
 /**
- * Describes the id of a record for the decision about its owner; undefined for a record without its own id.
+ * Describes the id of a record, so that the caller can decide whether the record may have the id; undefined for a
+ * record without its own id.
  * @param readJson reads the record, which is necessary only if a record with the id was deleted
  */
 export function claimedId(

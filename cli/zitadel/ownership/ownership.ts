@@ -26,13 +26,13 @@ export interface ClaimedId {
   readonly isAggregate: boolean;
   /** Whether the record is a person. */
   readonly isPerson: boolean;
-  /** The aggregate in which ZITADEL never accepts the id of a deleted record again. */
+  /** The aggregate in which ZITADEL rejects the id if an earlier record with the id was deleted there. */
   readonly usedOnceIn?: string;
 }
 
 /** How the target's release behaves. */
 export interface ReleaseFacts {
-  /** Whether new events of an aggregate get the owner of its first event. */
+  /** Whether ZITADEL assigns a new event of an aggregate to the organisation of the aggregate's first event. */
   readonly writesToFirstOwner: boolean;
 }
 

@@ -48,8 +48,8 @@ const memberEvents = {
 };
 
 /**
- * Withholds each record whose id has another owner, or that ZITADEL would write to another organisation's record. Also
- * withholds all records that refer to a withheld record.
+ * Withholds each record whose id has another owner, and each record that would become part of another organisation's
+ * record. Also withholds all records that refer to a withheld record.
  */
 export function withholdForeign(file: OwnedFile): void {
   const { ledger, owners } = file;
