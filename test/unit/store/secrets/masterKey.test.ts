@@ -64,6 +64,12 @@ describe('an encrypted value', () => {
     expect(unseal(keyring, sealed, PLACE)).toBe(text);
   });
 
+  it('decrypts in its stored form, which no release may change', () => {
+    const keyring = givenKeyring(bytes.toString('base64'));
+    const sealed = '_8yaLrfwFosp.LooymOpSeBF7qa2lA6_c4mBCupXJPIZN-qxHP5cBwCk';
+    expect(unseal(keyring, sealed, PLACE)).toBe('SEED');
+  });
+
   it('does not decrypt if any of its bits has changed, or a part is missing', () => {
     const keyring = temporaryKeyring();
     const { id } = keyring.newest();
