@@ -16,7 +16,8 @@ afterAll(() => void vi.resetModules());
 // The streams of `node:fs` do not work as spies.
 vi.mock('node:fs', async (importOriginal) => {
   const original = await importOriginal<typeof import('node:fs')>();
-  return { ...original, openSync: vi.fn(original.openSync), fsyncSync: vi.fn(original.fsyncSync) };
+  const { openSync, fsyncSync, renameSync } = original;
+  return { ...original, openSync: vi.fn(openSync), fsyncSync: vi.fn(fsyncSync), renameSync: vi.fn(renameSync) };
 });
 vi.mock('node:fs/promises', { spy: true });
 
@@ -59,6 +60,13 @@ describe('a reported file', () => {
       bytes: content.length,
     });
     expect(listCalls()).toEqual(['sync the content', 'link as north.json', `sync ${directory}`]);
+  });
+
+  it('is durable as the key file of a database, with its name', async () => {
+    const listCalls = await watchDurability();
+    const file = keyFilePath(directory);
+    fileKeyring(file).add();
+    expect(listCalls()).toEqual([`sync ${file}.partial`, 'rename to master.key', `sync ${directory}`]);
   });
 
   it('is durable as the token file of a new instance, with its name', async () => {

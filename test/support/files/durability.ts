@@ -1,4 +1,4 @@
-import { fsyncSync, openSync } from 'node:fs';
+import { fsyncSync, openSync, renameSync } from 'node:fs';
 import { type FileHandle, link, open, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
@@ -14,11 +14,13 @@ export async function watchDurability(): Promise<() => readonly string[]> {
   const sync = await spyOnHandles();
   for (const spied of [openSync, fsyncSync]) vi.mocked(spied).mockClear();
   for (const spied of [link, rename]) vi.mocked(spied).mockClear();
+  vi.mocked(renameSync).mockClear();
   return () =>
     [
       ...calls(sync, () => 'sync the content'),
       ...calls(vi.mocked(link), ([, to]) => `link as ${basename(String(to))}`),
       ...calls(vi.mocked(rename), ([, to]) => `rename to ${basename(String(to))}`),
+      ...calls(vi.mocked(renameSync), ([, to]) => `rename to ${basename(String(to))}`),
       ...calls(vi.mocked(fsyncSync), ([descriptor], order) => `sync ${openedPath(descriptor, order)}`),
     ]
       .toSorted(([first], [second]) => first - second)
