@@ -110,7 +110,10 @@ describe('admission', () => {
     expect((await instance.attempt(operation, body)).status).toBe(200);
   });
 
-  it('does not count an import that waits for another operation, which continues beside as many others', async () => {
+  it.each([
+    ['continues next to as many others', LIMIT],
+    ['counts again when it continues', LIMIT - 1],
+  ])('does not count an import that waits for another operation, which %s', async (_how, others) => {
     const { instance, store, begin, next, open } = await gatedInstance();
     const { signal } = new AbortController();
     const other = await store.lock.take({ mode: 'alone', operation: 'rekey', caller: 'root', signal });
@@ -122,17 +125,17 @@ describe('admission', () => {
     });
     const lines = waiting.body?.getReader();
     expect(Buffer.from((await lines?.read())?.value ?? []).toString()).toContain('waitingFor');
-    const trials = [
-      ...(await begin('import', file('o2', { dry_run: true }))),
-      ...(await begin('import', file('o3', { dry_run: true }))),
-    ];
-    expect((await instance.attempt('import', file('o4', { dry_run: true }))).status).toBe(429);
+    const trials: Promise<{ readonly status: number }>[] = [];
+    for (let index = 0; index < others; index++)
+      trials.push(...(await begin('import', file(`o${index + 2}`, { dry_run: true }))));
     const continued = next();
     await other[Symbol.asyncDispose]();
     await continued;
-    expect((await instance.attempt('import', file('o4', { dry_run: true }))).status).toBe(429);
+    const isAdmitted = next().then(() => expect.fail('a further import is admitted'));
+    const further = instance.attempt('import', file('o4', { dry_run: true }));
+    expect((await Promise.race([further, isAdmitted])).status).toBe(429);
     open();
-    expect((await Promise.all(trials)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await Promise.all(trials)).map(({ status }) => status)).toEqual(Array(others).fill(200));
     let last = '';
     for (let read = await lines?.read(); read?.done === false; read = await lines?.read())
       last = Buffer.from(read.value).toString();
@@ -148,6 +151,18 @@ describe('admission', () => {
     }
     expect((await instance.attempt('import', file('o1'))).status).toBe(200);
     expect((await instance.attempt('export', everything)).status).toBe(200);
+  });
+
+  it.each(['import', 'export'] as const)('refuses a further %s before its body arrives', async (operation) => {
+    const { instance, begin, open } = await gatedInstance();
+    const body = (index: number) => (operation === 'import' ? file(`o${index}`) : everything);
+    const running = [...(await begin(operation, body(1))), ...(await begin(operation, body(2)))];
+    const { read, body: endless } = endlessBody();
+    const refused = post(instance, `/admin/v1/${operation}`, endless);
+    await Promise.race([refused, read.then(() => expect.fail('the server reads the body'))]);
+    expect((await refused).status).toBe(429);
+    open();
+    await Promise.all(running);
   });
 
   it('is checked after the token', async () => {
