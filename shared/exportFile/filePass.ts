@@ -206,12 +206,14 @@ function readManifest(value: unknown, { path }: ExportFileItem): Manifest {
 
 const MAX_UNKNOWN_FIELDS = 100;
 const MAX_NAME_LENGTH = 200;
-/** The name of all fields beyond the limit, and of a field `__proto__`, which many JSON clients drop. */
+/**
+ * The name under which the service counts all fields beyond the limit. It also counts a field `__proto__`, which many
+ * JSON clients drop.
+ */
 const OTHERS = '*';
 
 /**
- * Counts the unknown values in an export file by field. Limits the number of fields, so that memory and response stay
- * small.
+ * Counts unknown fields in an export file by name. Limits the number of names, so that memory and response stay small.
  */
 class UnknownFields {
   private readonly counted = new Map<string, number>();

@@ -20,7 +20,7 @@ import { MAX_REASON_CHARACTERS, RecordParts } from './recordParts.ts';
 /** The text of a record, and its path in the file. */
 export type RecordItem = Pick<ExportFileItem, 'text' | 'path' | 'isTooLarge'>;
 
-/** The organisation of a record, and how to read the record. */
+/** The organisation of a record, and options for reading the record. */
 interface RecordReading {
   readonly orgId: string;
   /** Whether to check the rules of the record's fields; checking each record once is enough. */
@@ -64,7 +64,7 @@ export function readFileRecord(
  */
 const MAX_READINGS = 20;
 
-/** Reads a record without its invalid parts. Returns the last error if an invalid part is not optional. */
+/** Reads a record without its invalid parts. Returns the last error if the record needs an invalid part. */
 function readWithoutInvalid(
   section: Section,
   parse: () => unknown,
@@ -90,7 +90,10 @@ function readWithoutInvalid(
   return error;
 }
 
-/** Returns the error without the issues of parts that an import would leave out, because the record fails without them. */
+/**
+ * Reduces an error to the issues because of which the record fails. Omits the issues of parts that an import could
+ * leave out.
+ */
 function causes(section: Section, error: InvalidRecordError): InvalidRecordError {
   const needed = error.issues.filter(({ path }) => optionalPart(section, path) === undefined);
   return needed.length === 0 ? error : new InvalidRecordError(needed);

@@ -16,7 +16,7 @@ import { type Manifest, type ManifestTally, statedContent } from './manifest.ts'
 import type { OrganisationDraft, OrganisationHeader } from './organisationDraft.ts';
 import { ExportFileReader, type ExportFileSource } from './reader.ts';
 
-/** Numbers of records whose states are unknown. */
+/** The numbers of users, and of organisations, whose states are unknown. */
 interface UnknownStates {
   readonly organisations: number;
   readonly people: number;
@@ -34,13 +34,13 @@ export interface Inspection {
   readonly entries: readonly (number | undefined)[];
   /** The numbers of records in the selected organisations, by section. The organisations' own records do not count. */
   readonly counts: Readonly<Record<string, number>>;
-  /** How many of these records are inside other records, by section. */
+  /** The numbers of records in `counts` that are inside other records, by section. */
   readonly nested: Readonly<Record<string, number>>;
   /** The sections with invalid records, or with records that contain invalid elements. */
   readonly invalid: ReadonlySet<string>;
   /** The numbers of organisations and records that the request does not select, by section. */
   readonly leftOut: Readonly<Record<string, number>>;
-  /** The numbers of unknown fields and values, by field. */
+  /** For each unknown field, how often the file contains it. For an unknown list, the number of its elements. */
   readonly unknown: Readonly<Record<string, number>>;
   /** The numbers of selected organisations and users without a state. Undefined if all have a state. */
   readonly unknownStates: UnknownStates | undefined;
@@ -195,8 +195,7 @@ export function tallyExport(
   const onEntry = (entry: OrganisationDraft, tally: ManifestTally) => {
     const { record } = entry.toHeader();
     // In a file for ZITADEL, an organisation's second entry contains only grants and members, so the entry does not
-    // count as an organisation. An entry without any record does count, as in an import; no instance writes such an
-    // entry.
+    // count as an organisation. An entry without any record does count, because an import counts it too.
     if (record !== undefined || !entry.hasRecords) tallyOrganisation(record, tally);
     if (record !== undefined) onRecord(record);
   };
@@ -209,7 +208,7 @@ export function tallyOrganisation(record: OrganisationRecord | undefined, tally:
   if (record !== undefined) tally.add(record);
 }
 
-/** The number of organisations after which the others are counted, before their fields are read. */
+/** When a file has this many organisations, `countOrganisations` counts all of them before the pass continues. */
 const MANY_ORGANISATIONS = 1_000;
 
 /**

@@ -122,9 +122,9 @@ export class LeftToDo {
   }
 
   /**
-   * Returns the entries after the whole file was read, when the secrets that it contains are known. Each entry has the
-   * number of unlisted entries with the same message. If the source lacks secrets that the request selected, the entry
-   * states that.
+   * Returns the entries, after the whole file was read and the secrets in it are known. Each entry has the number of
+   * unlisted entries with the same message. An entry about missing secrets has another text if the request selected
+   * these secrets.
    */
   countedEntriesFor(content: FileContent): CountedEntry[] {
     return this.rulesFor(content).flatMap((rule) =>
@@ -172,7 +172,10 @@ function shortened(text: string): string {
   return shortenedText(text, MAX_TEXT_CHARACTERS);
 }
 
-/** Returns an empty list. The list is unbounded in an import by this command, which needs the step of every record. */
+/**
+ * Returns an empty list. The list has no limit if the command itself imports into ZITADEL, because the command needs
+ * the step of every record.
+ */
 function emptyList({ inSteps }: FileContent): BoundedList<LeftToDoEntry> {
   return inSteps === true
     ? new BoundedList<LeftToDoEntry>(Number.POSITIVE_INFINITY)

@@ -17,7 +17,7 @@ import {
 } from '../organisation/zitadelFacts.ts';
 import { allReleases, type ReleaseRange } from '../organisation/zitadelReleases.ts';
 
-/** The content of a file, and the audience of its messages. */
+/** The content of a file, and how the file is imported. */
 export interface FileContent {
   /**
    * Whether the file contains these secrets. Undefined until the file was read to its end; until then, all steps are

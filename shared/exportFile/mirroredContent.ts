@@ -73,7 +73,10 @@ export function isOfUser(
   return references.some(({ key }) => users.has(documentPath(key)));
 }
 
-/** Returns the paths of the users whose grants and memberships the file omits although they may exist. */
+/**
+ * Returns the paths of the users whose grants and memberships the export left out, according to its manifest. The
+ * source may have such records.
+ */
 export function usersLeftOut({ manifest }: Pick<Inspection, 'manifest'>): ReadonlySet<string> {
   return new Set(
     manifest?.usersLeftOut?.map((userId) => documentPath({ collection: 'users', id: documentId(userId) })),

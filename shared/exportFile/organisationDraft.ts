@@ -45,10 +45,13 @@ export interface OrganisationHeader {
    */
   readonly domainPolicyIssue: RecordIssue | undefined;
   /**
-   * The path of the file's last record with each mark, such as the mark of a primary domain (`AdjustedField.marks`).
+   * For each mark, such as the mark of a primary domain, the path of the last record in the file with that mark. See
+   * `AdjustedField.marks`.
    */
   readonly lastMarked: ReadonlyMap<string, string>;
-  /** The numbers of values that are not imported because the file lacks their record, by field. */
+  /**
+   * For each field, how many of its values have no record in the file to which they belong. Imports drop these values.
+   */
   readonly orphaned: Readonly<Record<string, number>>;
 }
 
@@ -94,9 +97,9 @@ export class OrganisationDraft {
   private importedFrom: string | undefined;
   /** The first invalid field of the organisation's own record. */
   private invalidField: InvalidField | undefined;
-  /** The sections of records that are invalid because of the lists next to them in a v1 file. */
+  /** The sections whose record is invalid because of the lists next to the record in a v1 file. */
   readonly invalidAdditions = new Set<Section>();
-  /** The sections that have such lists in v1 files, and whose record is in the file. */
+  /** The sections whose record is in the file, and that have lists next to the record in v1 files. */
   private readonly completed = new Set<Section>();
   private hasLoginNames = false;
   private domainPolicyIssue: RecordIssue | undefined;

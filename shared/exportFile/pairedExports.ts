@@ -77,7 +77,7 @@ export async function readPaired(
       await side.read(side === first ? second : first);
     }
     const inspections = [first.finish(equal), second.finish(equal)] as const;
-    // The manifests must agree about the sum of the equal records, which were not decoded.
+    // Equal records were not decoded. The sum of their hashes, derived from each manifest, must be the same.
     if (first.undecoded !== second.undecoded) throw notProved('digest mismatch between the two exports');
     return inspections;
   } finally {
@@ -146,7 +146,7 @@ class PairedSide {
     return { organisations, manifest, stated: statedContent(manifest), tally: inspected };
   }
 
-  /** The digest of the records that were not decoded, according to the manifest. */
+  /** The sum of the hashes of the records that were not decoded, derived from the manifest. */
   get undecoded(): string {
     return this.pass.tally.restOf(this.pass.manifest?.digest ?? '');
   }
@@ -178,7 +178,9 @@ class PairedSide {
     else this.keep(key, item);
   }
 
-  /** A record that contains other records is decoded, because the other records count too. */
+  /**
+   * Whether to compare a record by its bytes. A record that contains other records is decoded, because these count too.
+   */
   private isPaired(section: Section, { text }: ExportFileItem): boolean {
     const nested = section.nested?.list.split('.').at(-1);
     return this.paired.sections.has(section) && (nested === undefined || !text.includes(`"${nested}"`));

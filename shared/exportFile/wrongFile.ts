@@ -13,7 +13,7 @@ interface Kind {
   readonly what: string | ((text: string) => string);
   /** Matches the start of the file, without leading white space. */
   readonly pattern: Pick<RegExp, 'test'>;
-  /** Matches files that `pattern` matches too, although they are of another kind. */
+  /** Matches the exceptions: files that `pattern` matches although they are of another kind. */
   readonly unless?: RegExp;
 }
 
@@ -27,7 +27,7 @@ const REPEAT = 'check the address and the token, repeat the export, and keep onl
 
 /** Matches an object that contains an export in one of its fields, such as the response of another API. */
 const WRAPPED = /^\{.*?"([^"\\]+)"\s*:\s*(?:\[\s*)?\{\s*"orgs"\s*:/s;
-/** Matches a page, also one that begins with an element of its content, as the pages of many gateways do. */
+/** Matches an HTML page. The error pages of many gateways begin with an element such as `<h1>` instead of `<html>`. */
 const HTML =
   /^<(?:[!?].*?<)?(?:!doctype\s+html|html|head|body)\b|^<(?:!--.*?<)?(?:script|noscript|style|meta|title|link|base|center|h[1-6]|p|div|span|pre|br|hr|img|iframe|form|font|table|ul|ol|a|b|i|strong|em)(?=[\s/>])/is;
 
@@ -205,7 +205,7 @@ function isTable(text: string): boolean {
   });
 }
 
-/** Recognises a wrong file by its first bytes. Called after reading the file as an export has failed. */
+/** Recognises a wrong file by its first bytes. Call this function only if the file is not an export. */
 export function wrongFile(start: Buffer): JsonError | undefined {
   const text = start.toString('latin1').trimStart();
   const kind = kinds.find(({ pattern, unless }) => pattern.test(text) && unless?.test(text) !== true);

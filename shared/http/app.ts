@@ -16,11 +16,9 @@ import { type HttpEnv, hasDotSegment, isPercentEncodedUtf8 } from './nodeRespons
 import { identify, type RequestObserver } from './requestLog.ts';
 import { errorResponse, isGrpc } from './responses.ts';
 
-/** A route as data, so that routes can be listed. */
+/** A route of an application: method, path, handler and description. */
 export interface Route extends Endpoint {
-  /**
-   * A query parameter that ZITADEL requires for this method. Without the parameter, the application rejects the method.
-   */
+  /** A query parameter without which the application responds that the method is not allowed, as ZITADEL does. */
   readonly parameter?: string;
   readonly handler: (context: Context<HttpEnv>) => Response | Promise<Response>;
   /**

@@ -8,7 +8,7 @@ import { temporarySpaceShort, tooManyBytes } from '../errors/httpErrors.ts';
 
 const spoolBatchBytes = 256 * 1024;
 const maxWriteBufferBytes = 4 * spoolBatchBytes;
-/** For each chunk, readers keep many objects in memory. Larger chunks need more memory and are not faster. */
+/** Readers keep many objects in memory for each chunk. Larger chunks would take more memory and be no faster. */
 const chunkBytes = 64 * 1024;
 
 /** A completely received request body. */
@@ -165,7 +165,7 @@ export class BodyBudget {
   private readonly readFreeBytes: (directory: string) => Promise<number>;
   private readonly taken: TakenBytes = { memory: 0, file: 0 };
 
-  /** @param limit if infinite, the free space for files is not checked either */
+  /** @param limit if infinite, the budget does not check the free space for files either */
   constructor(limit = Number.POSITIVE_INFINITY, memoryLimit = MEMORY_BYTES, readFreeBytes = freeBytes) {
     this.limit = limit;
     this.memoryLimit = memoryLimit;

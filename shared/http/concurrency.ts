@@ -26,8 +26,8 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Throws if the limit is reached. Call it before a body is received. It does not count the call, because a slow body
-   * would occupy a place.
+   * Throws if the limit is reached. Call this method before a body is received. It does not count the call, because a
+   * slow upload must not use up the limit.
    */
   check(): void {
     if (this.isFull) throw this.rejection(this.limit);
@@ -50,9 +50,9 @@ export class ConcurrencyLimit {
   }
 }
 
-/** The place of a running call under the limit. */
+/** A running call that counts towards the limit. */
 export interface Place extends Disposable {
-  /** Gives the place to another call while this call waits. */
+  /** Does not count this call while it waits, so that another call can run. */
   leave(): void;
   /**
    * Counts the call again after its wait. May exceed the limit, because this call now has the lock for which the other

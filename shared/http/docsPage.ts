@@ -119,7 +119,7 @@ function readPackageFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
 
 /**
  * Adds `GET /openapi.json`, which describes the routes and requires no authentication.
- * @param limits the limits in the document
+ * @param limits the limits that the document states
  * @param loadEndpoints loads the endpoints to describe, if other functions serve the same base URL; by default the
  * routes
  */

@@ -36,8 +36,8 @@ export function registerFunction(name: string, createProgram: CreateProgram): vo
   });
 }
 
-// The framework creates its server after it has loaded the function's module. That one call then returns our server
-// instead.
+// The framework creates its server once, after it has loaded the function's module. That call of `createServer` returns
+// our server instead.
 function interceptFramework(): void {
   const intercepted = new Proxy(http.createServer, {
     apply: (original, receiver, args: unknown[]) =>

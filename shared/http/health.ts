@@ -36,8 +36,8 @@ const readiness: OperationDescription = {
 };
 
 /**
- * The endpoints for probes. The API's description contains one path of each check. Cloud Run reserves some paths that
- * end in `z`, but Kubernetes expects such paths.
+ * The endpoints for probes. Of the two paths of each check, the API's description contains one. Kubernetes expects the
+ * paths that end in `z`, but Cloud Run reserves some of them.
  */
 export const healthEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/health', operation: () => health },
@@ -69,7 +69,10 @@ export function respondAlive(): Response {
   return jsonResponse({ status: 'ok' });
 }
 
-/** Makes routes of the method GET lenient, and adds the method OPTIONS, with which some load balancers probe. */
+/**
+ * Lets routes accept repeated slashes and a final slash, and adds the method OPTIONS. Some load balancers send such
+ * requests.
+ */
 export function forMonitors(routes: readonly Route[]): readonly Route[] {
   return routes.flatMap((route) => [
     { ...route, isLenient: true },

@@ -80,7 +80,10 @@ export function closed(outgoing: Outgoing): Promise<void> {
   return promise;
 }
 
-/** Waits for an event of a response, or its end. Aborts the response if its client does not read for `stallMs`. */
+/**
+ * Waits for an event of a response, or until the response is closed. Aborts the response if its client does not read
+ * for `stallMs`.
+ */
 export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', stallMs: number): Promise<void> {
   if (isResponseClosed(outgoing)) return;
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -70,7 +70,7 @@ export interface PortLimits {
  */
 export function createPort(http1: Http1Server, http2: Http2Server, limits: PortLimits): Server {
   const bodies: BodyBytes = new WeakMap();
-  // The parsed part that contains the end of the headers can also contain the first bytes of the body.
+  // The part of the data that contains the end of the headers can also contain the first bytes of the body.
   http1.prependListener('request', ({ socket, headers }) => {
     bodies.set(socket, Math.max(0, Number(headers['content-length'] ?? 0) - PARSED_BYTES));
   });
@@ -96,8 +96,8 @@ export function createPort(http1: Http1Server, http2: Http2Server, limits: PortL
 }
 
 /**
- * The number of bytes of an HTTP/1 connection, a few requests, that are parsed before the next check whether it is
- * open.
+ * The number of bytes that the parser receives before the next check whether an HTTP/1 connection is open. They contain
+ * only a few requests.
  */
 const PARSED_BYTES = 1_024;
 

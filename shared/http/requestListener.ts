@@ -36,9 +36,9 @@ export type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promis
 
 /**
  * Creates a Node request listener that passes requests to an application, with unread bodies, and writes the responses.
- * @param stallMs aborts a response whose client does not read for this time
- * @param places counts a request until its response is complete, even if the client has not read it yet
- * @param shutdown ends the calls of the application
+ * @param stallMs the time without reads by the client after which a response is aborted
+ * @param places the limit that counts a request until its response is complete, even if the client has not read it yet
+ * @param shutdown the signal that ends the calls of the application
  */
 export function requestListener(
   app: Application,

@@ -231,8 +231,8 @@ function openSockets(server: Server): ReadonlySet<Socket> {
 }
 
 /**
- * Collects the open HTTP/2 sessions.
- * @param idleMs closes a session without a request after this time
+ * Collects the open HTTP/2 sessions, and closes idle sessions.
+ * @param idleMs the time after which a session without a request is closed
  */
 function openSessions(http2: Http2Server, requests: RequestsInFlight, idleMs: number): ReadonlySet<ServerHttp2Session> {
   const sessions = new Set<ServerHttp2Session>();

@@ -86,7 +86,8 @@ export function putAt(record: JsonObject, path: string, value: unknown): void {
 }
 
 /**
- * Unsets and returns the text at a path. If an object at the path's second level becomes empty, unsets that object too.
+ * Unsets and returns the text at a path. If the object two levels below the record becomes empty, unsets that object
+ * too.
  */
 export function takeAt(record: JsonObject, path: string): string | undefined {
   const names = path.split('.');

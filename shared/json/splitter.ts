@@ -28,10 +28,10 @@ import {
 import { StringDecoder } from './stringContent.ts';
 
 /**
- * How to process a value. `enter` splits an object or a list into its values. `keep` parses the value; for a text or a
- * scalar, `enter` does the same. `skip` only finds the value's end, because the caller checks the bytes separately.
+ * How to process a value. `enter` splits an object or a list into its values. `keep` parses the value; `enter` also
+ * parses a text or a scalar. `skip` only finds the value's end, because the caller checks the bytes separately.
  * `glance` keeps a value up to the size limit; it checks a larger object, list or text in parts, and drops it. `hold`
- * does the same without parsing the value: `parseHeld` parses it.
+ * is like `glance`, but leaves the parsing of the value to `parseHeld`.
  */
 export type Treatment = 'enter' | 'keep' | 'skip' | 'glance' | 'hold';
 
@@ -195,7 +195,7 @@ export class JsonSplitter {
     this.scanned = at - from;
   }
 
-  /** Copies the bytes to the start of the buffer, which may contain them. */
+  /** Copies bytes, which may be a part of the buffer, to the start of the buffer. */
   private keep(rest: Buffer): void {
     if (rest.length > this.buffer.length) this.buffer = Buffer.allocUnsafe(rest.length);
     rest.copy(this.buffer);

@@ -70,7 +70,7 @@ export const organisationSection: Section = {
   },
 };
 
-/** The partition of organisations whose removal has begun. Exports omit them. */
+/** The store's partition for organisations whose removal has begun. Exports omit these organisations. */
 export const removedOrganisations = {
   collection: organisationSection.collection,
   name: 'removedOrganisations',

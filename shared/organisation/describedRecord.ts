@@ -11,7 +11,7 @@ export function describeContent(section: Section, json: JsonObject, orgId: strin
   return { type: section.error.type, orgId, id, name, roles };
 }
 
-/** Returns a deletion in the form of an import's response. */
+/** Returns a deleted record's description in the form of an import's response. */
 export function deletionOf({ type, orgId, id, name, roles }: ReturnType<typeof describeContent>) {
   return { type, orgId, id, ...withoutEmpty({ name, roles }) };
 }

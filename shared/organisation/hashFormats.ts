@@ -23,9 +23,9 @@ interface HashFormat {
   /** The name of the verifier in ZITADEL's setting. */
   readonly verifier: string;
   readonly pattern: RegExp;
-  /** The ranges of the numbers in the pattern's groups that the verifier accepts; by default all numbers. */
+  /** For each group of `pattern`, the range of numbers that the verifier accepts; by default all numbers. */
   readonly usable?: readonly Range[];
-  /** The ranges of these numbers that releases with cost limits allow by default. */
+  /** For each group of `pattern`, the range of numbers that releases with cost limits allow by default. */
   readonly bounds?: readonly Range[];
   /** Converts the text of a group to its number; by default, the text is a decimal number. */
   readonly toNumber?: (text: string) => number;

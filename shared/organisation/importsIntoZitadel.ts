@@ -7,7 +7,7 @@ import { releasesWithoutStates, releasesWithStates, writingToFirstOwner, writing
 interface KindLists {
   /** The kinds of records whose names ZITADEL may compare without case. */
   readonly caseless: string;
-  /** The kinds whose inactive records the command deactivates at the end of an import. */
+  /** The kinds of records that the command deactivates at the end of an import, if they are inactive in the file. */
   readonly closedLast: string;
 }
 

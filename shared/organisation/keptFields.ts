@@ -5,8 +5,8 @@ import type { KeptField, Section } from './sections/section.ts';
 import { statesOf } from './states.ts';
 
 /**
- * A field that records keep: a field in the section's row, or the state. Records omit the first state, which is the
- * default.
+ * A field that records keep: a field in the section's row, or the state. A record omits the state if it is the first of
+ * `states`, the default.
  */
 export type AdditionalField =
   | KeptField

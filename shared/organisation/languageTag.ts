@@ -90,8 +90,8 @@ function toCanonicalTag(text: string): string {
 }
 
 /**
- * The maximum number of subtags to drop from the end of a prefix to make it valid. An extension or a key without a
- * value may be at the end.
+ * The maximum number of subtags to drop from the end of a prefix to make it valid. The last subtags may be an extension
+ * and a key that lack a value.
  */
 const MAX_OPEN_SUBTAGS = 2;
 

@@ -6,16 +6,16 @@ import { claimKey } from './claimKeys.ts';
 import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
 
 /*
- * For each organisation, one claim decides permanently whether its login names contain its domain. The commit of a domain
- * policy creates the claim for the policy, if the policy differs from the instance's default. If no such policy exists,
- * the first import or command that creates users creates the claim for the organisation itself. Both create the same
- * claim, so policies and users cannot contradict each other, in any order of commits. The claims of users therefore never
- * have to move from one scope to the other.
+ * For each organisation, one claim decides permanently whether the organisation's login names contain its domain. If
+ * the organisation's domain policy differs from the instance's default, the policy's commit creates the claim for the
+ * policy. Otherwise, the first import or command that creates users creates the claim for the organisation itself. Both
+ * claims have the same key, so policies and users cannot contradict each other, in any order of commits. The claims of
+ * user names therefore never have to move from one scope to the other.
  */
 
 /**
- * Reads whether the login names of organisations contain the organisation's domain. If so, they are unique within the
- * organisation, otherwise within the instance.
+ * Reads whether the login names of organisations contain the organisation's domain. If so, login names are unique
+ * within the organisation, otherwise within the instance.
  * @param byDefault whether login names contain the domain if an organisation has no domain policy
  * @returns the answers in the order of `orgIds`; undefined for an organisation for which no policy or user has decided
  * this yet

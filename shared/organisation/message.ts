@@ -103,7 +103,7 @@ function brokenRules(schema: DescMessage, message: Message, { checked, value, un
   );
 }
 
-/** Returns a path, and the path of each message and list that contains the value. */
+/** Returns a path, and the path of each message and list on the way to the value. */
 function pathsTo(path: string): readonly string[] {
   return [...path.matchAll(/[.[]/g)].map(({ index }) => path.slice(0, index)).concat(path);
 }

@@ -44,8 +44,8 @@ export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): 
   const isAsRead = found.length === 0 && removed.length === 0;
   const stored = isAsRead ? record : withConversions(record, found, removed);
   const changed = isAsRead ? removed : [...found.map(({ field }) => field), ...removed];
-  // A record inside another record was read as a part of that record. The rules of its own definition are still
-  // unchecked, so check all of its fields.
+  // A nested record was read only by the rules of the record that contains it. So check all of its fields by its own
+  // rules.
   const issue = exportedFormIssue(stored, record.parent === undefined ? changed : undefined);
   return issue === undefined ? { record: stored } : { record: stored, issue };
 }

@@ -9,7 +9,7 @@ import { type OrganisationRecord, storedFields } from './record.ts';
 import type { FieldPath, KeyedIssue, Reference, UniqueName } from './relations.ts';
 import { targetParts } from './sections/sharedReferences.ts';
 
-/** A name that a record claims. `taken` is the issue if another record has already claimed it. */
+/** A name that a record claims. `taken` is the issue if another record has already claimed this name. */
 interface PlannedClaim extends Pick<UniqueName, 'taken'> {
   readonly key: DocumentKey;
 }

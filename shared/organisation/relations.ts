@@ -69,8 +69,8 @@ export interface UniqueName {
   /** A boolean field. Only records in which it is true claim the name; by default, all records do. */
   readonly onlyIf?: FieldPath;
   /**
-   * A boolean field that decides whether login names contain the organisation's domain. A record claims the name only
-   * if the field differs from the value that applies without the record.
+   * A boolean field that decides whether login names contain the organisation's domain. The record claims the name only
+   * if the field differs from the value that would apply without the record.
    */
   readonly onlyIfLoginNamesChange?: FieldPath;
   /**
@@ -89,7 +89,7 @@ export interface UniqueName {
 export interface ReservedName {
   /** The `UniqueName.type` of the claims. */
   readonly type: string;
-  /** The field whose text ends in the name, after its last `@`. */
+  /** The field that contains the name, after the last `@` of its text. */
   readonly suffixOf: FieldPath;
   readonly reserved: KeyedIssue;
 }

@@ -25,7 +25,7 @@ export function isRequired({ keptIfMissing }: Reference): boolean {
   return keptIfMissing === undefined;
 }
 
-/** Whether the target of a reference is a user, without whom the record cannot exist. */
+/** Whether a reference refers to a user without whom the record cannot exist. */
 export function isRequiredUser(reference: Reference): boolean {
   return reference.collection === 'users' && isRequired(reference);
 }
@@ -39,8 +39,8 @@ function mayBeForeign(reference: Reference): boolean {
 }
 
 /**
- * The sections whose records may require records of other organisations. If one of these sections requires another, it
- * precedes the other.
+ * The sections whose records may require records of other organisations. A section precedes the sections that it
+ * requires.
  */
 export const foreignSections: readonly Section[] = sections
   .filter(({ references = [] }) => references.some(mayBeForeign))

@@ -1,6 +1,6 @@
 // The roles that ZITADEL defines by default, and their permissions.
 
-/** The kind of object in which a member has roles. */
+/** Where a member has roles. */
 export type MembershipScope = 'instance' | 'organisation' | 'project' | 'projectGrant';
 
 /**

@@ -185,10 +185,10 @@ function compileTextRules(
 }
 
 interface Bounds {
-  /** The bounds that ZITADEL enforces in requests and quotes in error texts; 0 means no bound. */
+  /** The bounds that ZITADEL enforces in requests, and quotes in error texts; 0 for no bound. */
   readonly min: number;
   readonly max: number;
-  /** The bounds that all values stored in ZITADEL satisfy; 0 means no bound. */
+  /** The bounds that all values stored in ZITADEL satisfy; 0 for no bound. */
   readonly least: number;
   readonly most: number;
 }

@@ -5,12 +5,15 @@ import { type Credential, mayHaveOtpEmail, type Section } from './sections/secti
 import { type RecordState, usualState } from './states.ts';
 
 /**
- * The kinds of values that the source lacks if the file lacks them. For other kinds, the source may have values that
- * the file omits.
+ * For each kind of value, whether the source lacks the value if the file lacks it. If not, the file may omit values
+ * that the source has.
  */
 export interface StatedContent extends Readonly<Record<Credential['flag'], boolean>> {
   readonly otpEmail: boolean;
-  /** Whether a missing state is the default state. Organisations and users have no default: exports contain each state. */
+  /**
+   * Whether a record without a state has the default state. Organisations and users have no default: exports contain
+   * their states.
+   */
   readonly states: boolean;
 }
 
@@ -40,8 +43,8 @@ export function statesOtpEmail(section: Section, stated: StatedContent): boolean
 }
 
 /**
- * Returns a record's state. If the manifest shows that a missing state means the default state, marks an unknown state
- * as derived.
+ * Returns a record's state. Marks an unknown state as derived, if the manifest shows that a missing state means the
+ * default state.
  */
 export function statedState(
   section: Section,
@@ -52,7 +55,7 @@ export function statedState(
   return isStated ? { ...state, source: 'derived' } : state;
 }
 
-/** Adds to a record the information which values its source lacks. */
+/** Adds to a record which credentials its source lacks, and what a missing state or OTP e-mail factor means. */
 export function withStated(record: OrganisationRecord, stated: StatedContent): OrganisationRecord {
   const { section, credentials, clearPassword } = record;
   const lacks = lackedCredentials(

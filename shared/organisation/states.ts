@@ -34,7 +34,7 @@ export function isDeleted(state: string): boolean {
   return /_STATE_(?:DELETED|REMOVED)$/.test(state);
 }
 
-/** Whether a value is the name for no state in the same enumeration as other states. Such a state counts as absent. */
+/** Whether a value is the enumeration's name for an unspecified state. Such a state counts as absent. */
 export function isUnspecified(value: unknown, [usual]: readonly [usual: string, other: string]): boolean {
   return value === usual.replace(/ACTIVE$/, 'UNSPECIFIED');
 }

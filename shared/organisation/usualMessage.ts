@@ -80,7 +80,7 @@ function findOrder(schema: DescMessage, json: unknown, checked: boolean): Order 
   return checked && isMissing(fields, at, fields.length, json) ? undefined : order;
 }
 
-/** Whether a message lacks one of the fields at these positions, although a rule requires the field. */
+/** Whether a message lacks a required field among the fields from position `from` to `to`. */
 function isMissing(fields: readonly UsualField[], from: number, to: number, json: JsonObject): boolean {
   for (let at = from; at < to; at++) {
     const field = fields[at];

@@ -186,7 +186,7 @@ function asciiDomain(domain: string): string {
   return /^(?:[\w.-]|\P{ASCII})*$/u.test(domain) ? domainToASCII(domain) : '';
 }
 
-/** Matches a text with two digits in a row, or with three digits between punctuation. */
+/** Matches a text that may be a phone number: two digits in a row, or three digits with any separators between them. */
 const viable =
   /\p{Nd}{2}|(?:[-x\u2010-\u2015\u2212\u30fc\uff0d-\uff0f \u00a0\u00ad\u200b\u2060\u3000()（）［］.[\]/~\u2053\u223c\uff5e*]*\p{Nd}){3}/u;
 /** Matches the characters that separate two phone numbers. */

@@ -39,11 +39,11 @@ export interface ManualStep {
 /** The differing values of a field: first the other side's value, then ZITADEL's value. */
 export type DifferingValues = readonly [other: unknown, zitadel: unknown];
 
-/** Facts about the side of a comparison that is ZITADEL. */
+/** Facts about the side of a comparison that is an instance of ZITADEL. */
 interface ZitadelDomains {
   /** Whether the other side was imported into ZITADEL. */
   readonly isTarget: boolean;
-  /** ZITADEL's domains, from which it derives the domains of organisations. */
+  /** The domains of this instance. ZITADEL derives the default domains of organisations from these domains. */
   readonly domains: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export interface FileRecords {
 }
 
 /**
- * The properties of every fact. The text explains an expected difference after an import, and begins the texts of the
+ * The properties of every fact. `text` explains an expected difference after an import, and begins the texts of the
  * fact's manual steps.
  */
 export interface Fact extends ReleaseRange {
@@ -68,7 +68,7 @@ export interface Fact extends ReleaseRange {
   /** Whether `text` already mentions the releases to which the fact applies. */
   readonly releasesInText?: true;
   /**
-   * Whether the manual step applies only if all releases that the target may have are in the range. Otherwise, another
+   * Whether the manual step applies only if the target can run no release outside the fact's range. Otherwise, another
    * fact declares the step.
    */
   readonly ifKnown?: true;
@@ -94,7 +94,7 @@ export type RecordFact = Fact &
         readonly does: 'imports not';
         /** Returns whether ZITADEL omits a record in an import; by default, ZITADEL omits all. */
         readonly when?: (record: RecordWithSecrets, file: FileRecords) => boolean;
-        /** Whether `when` depends on other records of the file. */
+        /** Whether `when` depends on other records of the file than the given record. */
         readonly dependsOnFile?: true;
       }
     | {
@@ -135,7 +135,7 @@ export interface MissingProviders extends Pick<ManualStep, 'reason'> {
 export interface ZitadelBehaviour {
   readonly fields?: readonly FieldFact[];
   readonly records?: readonly RecordFact[];
-  /** Content that exports of ZITADEL never contain, in addition to the fields above. */
+  /** Content that exports of ZITADEL never contain, in addition to the content in `fields` and `records`. */
   readonly unexported?: readonly string[];
   /**
    * Whether an export may lack a record that an earlier export contained, or contain it in another section. A missing

@@ -17,8 +17,8 @@ import type {
 import { checkCommitSize, type TransactionDatabase, transact } from './transaction.ts';
 
 /**
- * Creates the store of a database. It encrypts secrets in writes and decrypts them in reads; reads of other fields have
- * no overhead. Without keys, only reads and writes of secrets fail.
+ * Creates the store of a database. The store encrypts the secrets in writes and decrypts the secrets in reads. Without
+ * master keys, only reads and writes of secrets fail.
  */
 export function createStore<Past extends Moment>(database: Database<Past>, guard: DatabaseGuard): Store {
   return createCalledStore({ database, guard, counts: { read: 0, written: 0 } }, undefined);
@@ -30,14 +30,14 @@ interface Parts<Past extends Moment> {
   readonly counts: { -readonly [Name in keyof DocumentCounts]: number };
 }
 
-/** The reads of a store, for one call. */
+/** The read operations of a store, for one call of a function. */
 interface Reads<Past extends Moment> {
-  /** @param at a past state; by default the latest state */
+  /** @param at the past state to read; by default the latest state */
   read(keys: readonly DocumentKey[], fields?: readonly FieldName[], at?: Past): Promise<VersionedDocuments>;
   scan(range: ScanRange, at: Past): AsyncIterable<readonly StoredDocument[]>;
 }
 
-/** Creates reads that decrypt secrets, and count documents. */
+/** Creates read operations that decrypt secrets, and count the documents that they read. */
 function createReads<Past extends Moment>(
   { database, guard: { keyring }, counts }: Parts<Past>,
   call: StoreCall | undefined,
@@ -82,7 +82,7 @@ function createCalledStore<Past extends Moment>(parts: Parts<Past>, call: StoreC
     counts.written += writes.length;
   };
 
-  /** The operations that the guard itself uses: the store does not call the guard for them. */
+  /** The operations with which the guard itself reads and writes. The store runs them without calling the guard. */
   const unguarded: Pick<DocumentStore, 'getMany' | 'commit'> = {
     getMany: async (keys, fields) => (await read(keys, fields)).documents,
     commit: (writes) => commit(writes, new Map(), []),

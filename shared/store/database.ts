@@ -5,12 +5,12 @@ import type { InstanceLock } from './lock/instanceLock.ts';
 import type { Advice, DocumentKey, ScanRange, StoreCall, StoredDocument, Trail, TrailEvent, Write } from './store.ts';
 
 /**
- * A document's version, which changes with every write; undefined for a missing document. Versions are in the order of
- * all changes: a later version is greater when compared as a text.
+ * A document's version, which changes with every write; undefined for a missing document. Of two changes, the later has
+ * the greater version, compared as texts.
  */
 export type Version = string | undefined;
 
-/** The version that each document must have for the commit to succeed, by path. */
+/** For each document path, the version that the document must have for the commit to succeed. */
 export type ExpectedVersions = ReadonlyMap<string, { readonly key: DocumentKey; readonly version: Version }>;
 
 /** Documents in the order of the requested keys, each with its version. */
@@ -28,10 +28,10 @@ export interface Moment extends AsyncDisposable {
 export type StoredRange = ScanRange & { readonly fields: readonly FieldName[] };
 
 /**
- * A database with versioned documents. It stores fields and writes unchanged; the store encrypts the secrets. Each
- * method receives the call that it serves, if any. If operations can fail temporarily, the adapter retries them until
- * the call's deadline. After the deadline it attempts each operation once, so that the call can finish a batch that it
- * has begun.
+ * A database with versioned documents. It does not encrypt: the store passes only encrypted secrets. Each method
+ * receives the call that it serves, if any. If an operation fails temporarily, the adapter retries it until the call's
+ * deadline. After the deadline, the adapter attempts each operation once, so that the call can finish a batch that has
+ * begun.
  */
 export interface Database<Past extends Moment> {
   /** Reads documents of a single state of the database: the past state `at`, or the latest state. */

@@ -29,7 +29,7 @@ export const documentFieldTypes = {
   /** The date of the last change; see `lastChange.ts`. */
   changedAt: 'string',
   expiresAt: 'string',
-  /** The path of a claim's record, or the id of a token's user. */
+  /** In a claim, the path of the record that owns the claim; in a token, the id of its user. */
   ownerId: 'string',
   /** The id of the instance that exported the organisation, if an import created it; absent if unknown. */
   importedFrom: 'string',
@@ -45,8 +45,8 @@ export type FieldName = keyof typeof documentFieldTypes;
 export type DocumentFields = { readonly [Name in FieldName]?: FieldTypes[(typeof documentFieldTypes)[Name]] };
 
 /**
- * The credentials of a record, in the order in which manifests hash them. Comparisons, digests, encryption and the
- * sections are derived from this list. A credential that is not a hash also has a field for its encrypted form.
+ * The credentials of a record, in the order in which manifests hash them. This list determines which fields the service
+ * compares as credentials. A credential that is not a hash also has a field for its encrypted form.
  */
 const credentials = [
   { name: 'passwordHash', sealedName: undefined },

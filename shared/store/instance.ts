@@ -7,9 +7,9 @@ import { parseObject } from '../json/jsonObject.ts';
 import type { DocumentKey, Reader, StoredDocument, Write } from './store.ts';
 
 /**
- * The format of databases that this version reads and writes. The instance's document contains it, and for an embedded
- * database also the file. A number is never reused; `docs/decisions/0012-formats-of-databases.md` describes how to add
- * the next format.
+ * The format of databases that this version reads and writes. The instance's document contains the format's number, and
+ * so does the file of an embedded database. A number is never reused; `docs/decisions/0012-formats-of-databases.md`
+ * describes how to add the next format.
  */
 export const FORMAT = 14;
 
@@ -62,7 +62,7 @@ export function newInstanceBody({ name, loginNamesByDomain = false }: NewInstanc
   return JSON.stringify({ name, format: FORMAT, id: randomUUID(), userLoginMustBeDomain: loginNamesByDomain });
 }
 
-/** Creates the write that gives a copied instance a new id. */
+/** Creates the write that replaces the id of a copied instance. */
 export function newIdWrite({ body = '{}' }: StoredDocument): Write {
   return {
     type: 'update',

@@ -1,6 +1,6 @@
-// Stores when a record changed last, and whether an import made that change. An import must not undo a change that a
-// call without the lock made after the import began. The stored text still shows such a change after an import or a key
-// rotation has written the record.
+// The field `changedAt` shows when a record changed last, and whether an import made that change. An import must not
+// undo a change that a call without the lock made after the import began. So the field also keeps the version of such a
+// change when an import or a key rotation writes the record.
 
 import type { StoredDocument } from './store.ts';
 
@@ -12,8 +12,8 @@ export function changeDate({ changedAt = '' }: StoredDocument): string {
 }
 
 /**
- * Whether an import made the last change of the stored record. Other calls write the present time as the change date,
- * which has fewer digits.
+ * Whether an import made the last change of the stored record. Imports write a change date with more digits than other
+ * calls.
  */
 export function isOfAnImport(stored: StoredDocument): boolean {
   return /\.\d{4,}Z$/.test(changeDate(stored));
@@ -22,7 +22,7 @@ export function isOfAnImport(stored: StoredDocument): boolean {
 /**
  * Returns the version of a record's last change by a call other than an import; undefined if no such call changed the
  * record.
- * @param version the document's version; undefined in a trial, which changes nothing
+ * @param version the document's version; undefined in a dry run
  */
 export function callVersion(stored: StoredDocument, version: string | undefined): string | undefined {
   const [, kept] = (stored.changedAt ?? '').split(SEPARATOR);
@@ -30,8 +30,9 @@ export function callVersion(stored: StoredDocument, version: string | undefined)
 }
 
 /**
- * Returns the change date for a write by an import or a rotation of the master key. The result also contains the
- * version of the last change by another call.
+ * Returns the text that an import or a rotation of the master key writes into `changedAt`.
+ * @param date the change date
+ * @param version the version of the last change by another call
  */
 export function withCallVersion(date: string, version: string | undefined): string {
   return version === undefined ? date : `${date}${SEPARATOR}${version}`;

@@ -21,10 +21,13 @@ import {
   WriteConflictError,
 } from './store.ts';
 
-/** A writable layer on top of a store, which does not change. The caller must dispose of the layer. */
+/**
+ * A writable layer on top of a store. Writes to the layer do not change the store. The caller must dispose of the
+ * layer.
+ */
 export interface Overlay extends DocumentStore, AsyncDisposable {}
 
-/** Returns the advice for bulk work on an overlay. */
+/** Returns the recommended sizes for bulk work on an overlay. */
 export const trialAdvice = (): Advice => ({
   records: 250,
   writes: Number.POSITIVE_INFINITY,
@@ -106,9 +109,9 @@ function pick(fields: DocumentChanges, names: readonly FieldName[]): DocumentFie
 }
 
 interface Layer {
-  /** Whether no document was written. */
+  /** Whether the layer contains no written document. */
   isEmpty(): boolean;
-  /** Reads a document's fields: `null` for a deleted document, `undefined` for a document that was not written. */
+  /** Returns a written document's fields: `null` if it was deleted, `undefined` if the document was not written. */
   read(key: DocumentKey): DocumentFields | null | undefined;
   /** Replaces a document; `null` marks it as deleted. */
   write(key: DocumentKey, fields: DocumentFields | null): void;

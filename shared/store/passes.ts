@@ -3,7 +3,7 @@
 import { defined } from '../defined.ts';
 import type { IdRange, Store, StoredDocument } from './store.ts';
 
-/** The number of batches in a pass. All of them, at most some thousands of documents, are in memory. */
+/** The number of batches in a pass. All documents of a pass, at most some thousands, are in memory at once. */
 const PASS_BATCHES = 20;
 
 /** The documents of a collection, in one partition or in all partitions. */

@@ -70,28 +70,31 @@ export interface Reader {
 }
 
 /**
- * A document that must not change before the commit. If `version` is given, the transaction need not have read the
- * document.
+ * A document that must not change before the commit. The transaction must have read the document, unless `version` is
+ * given.
  */
 interface HeldDocument extends DocumentKey {
   readonly version?: string;
 }
 
 /**
- * An optimistic transaction without locks. After `work` has returned, the transaction applies all writes together,
- * unless a document that it writes or holds has changed since it read the document.
+ * An optimistic transaction without locks. After `work` has returned, the transaction applies all writes together. It
+ * fails if a document that it writes or holds has changed since it read the document.
  */
 export interface Transaction extends Reader {
-  /** Adds writes to the commit at the end of the transaction. */
+  /** Adds writes, which the transaction commits at its end. */
   write(writes: readonly Write[]): void;
   /** Requires that documents that were read but are not written do not change before the commit. */
   hold(documents: readonly HeldDocument[]): void;
   /**
-   * Returns the documents that this transaction has read and that have changed after a position: their versions by
-   * path. `InstanceLock` returns such positions.
+   * Returns the documents that this transaction has read and that have changed after a position of `InstanceLock`. The
+   * result contains their versions by path.
    */
   changedAfter(position: string): ReadonlyMap<string, string>;
-  /** Adds an event to the database's trail, if it has one: the event is committed with the writes, or not at all. */
+  /**
+   * Adds an event to the database's audit trail, if the database has a trail. The commit contains both the event and
+   * the writes.
+   */
   record(event: TrailEvent): void;
 }
 
@@ -193,20 +196,20 @@ export interface DocumentStore extends Reader {
 /** A call of a function, for which a store runs operations. */
 export interface StoreCall {
   /**
-   * The call's deadline; its reason is the error of an operation that has not succeeded yet. Only databases that can be
-   * throttled or unreachable use it.
+   * Aborts at the call's deadline. An operation that has not succeeded by then throws the signal's reason. Only
+   * databases that can be throttled or unreachable use the signal.
    */
   readonly signal: AbortSignal;
   /** Whether the call writes many documents: then its commits adapt to the load of the database. */
   readonly isBulk?: boolean;
 }
 
-/** The best way for bulk work to use a database at present. */
+/** The recommended sizes for bulk work on a database, given its present load. */
 export interface Advice {
-  /** The best number of records in a commit, and the maximum number of writes. */
+  /** The recommended number of records in a commit, and the maximum number of writes. */
   readonly records: number;
   readonly writes: number;
-  /** The best number of commits in flight. */
+  /** The recommended number of commits in flight. */
   readonly inFlight: number;
   /** How many milliseconds a snapshot stays readable. */
   readonly snapshotMs: number;
@@ -260,7 +263,7 @@ export function decorateStore(store: Store, decorate: (store: Store, call?: Stor
   return decorated(store);
 }
 
-/** The error of a commit with a failed precondition. None of its writes was applied. */
+/** The error of a commit whose precondition has failed. The database applied none of the commit's writes. */
 export class WriteConflictError extends Error {
   override readonly name = 'WriteConflictError';
 }

@@ -138,7 +138,8 @@ class TransactionAttempt implements Transaction {
   }
 }
 
-// A tolerance for callers, which only estimate sizes. It stays below the emulator's limit of 4 MiB.
+// The limit for the size of a commit. It is higher than `MAX_COMMIT_BYTES`, because callers only estimate sizes. It
+// stays below the emulator's limit of 4 MiB.
 const HARD_LIMIT_BYTES = MAX_COMMIT_BYTES * 1.3;
 // The bytes of the path before the document id, of the precondition, and of the tags and lengths of the enclosing
 // messages.

@@ -11,7 +11,7 @@ import { own, project, projectRoles, taken, user } from './sharedReferences.ts';
 /** The warning about a project grant to the organisation that grants it. */
 const grantedToItself = warn('grant_to_itself', {});
 
-/** The issue of a user grant for which its organisation lacks the project grant. */
+/** The issue of a user grant whose organisation does not have the required project grant. */
 const grantMissing: KeyedIssue = { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
 
 /** The issue id for a project grant with a role that its project does not have. */

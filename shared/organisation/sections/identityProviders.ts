@@ -19,15 +19,15 @@ const providerExists: RecordIssue = { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfi
 const linkedUser = own(user('userId', 'COMMAND-vzktar7b7f'));
 
 /**
- * The reference from a link to its provider. ZITADEL exports the links to all providers, but of the providers
- * themselves only OIDC and JWT.
+ * The reference from a link to its provider. ZITADEL exports all links, but only the providers of the kinds OIDC and
+ * JWT.
  */
 export const linkedProvider: Reference = {
   ...own(identityProvider('idpId', 'COMMAND-39nf2')),
   keptIfMissing: 'linked_provider_missing',
 };
 
-/** ZITADEL rejects a link whose provider is missing. This applies to links inside a person too. */
+/** ZITADEL rejects a link whose provider is missing, even if the link is inside a person. */
 export const rejectedLink: MissingProviders = {
   reason: 'link_rejected',
   text: 'ZITADEL rejects this link, because the export does not contain its identity provider',

@@ -67,7 +67,7 @@ function checkMachineKey(record: JsonObject, now: string): RecordIssue | undefin
   return { id: 'COMMAND-5F3h1', key: 'Errors.User.Machine.Key.Invalid', params };
 }
 
-/** Problems of texts that are not a public key in PEM. An error reports the first match. */
+/** Recognises texts that are not a public key in PEM. An error reports the problem of the first match. */
 const keyProblems: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/-----BEGIN [^-]*PRIVATE KEY-----/, 'it is a private key'],
   [/-----BEGIN [^-]*CERTIFICATE-----/, 'it is a certificate'],

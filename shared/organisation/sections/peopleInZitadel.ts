@@ -107,7 +107,7 @@ const states: readonly FieldFact[] = [
 const FROM = describeReleases(refusingHashes);
 const REFUSES = `ZITADEL refuse the person (since ${refusingHashes.since})`;
 
-/** The texts about a hash that ZITADEL may refuse. The command sends the hash, or omits it. */
+/** The texts about a hash that ZITADEL may refuse: if the command sends the hash, and if the command omits the hash. */
 export const refusedHash = {
   sent: `with a password hash that makes ${REFUSES}`,
   omitted: `imported without the password hash, which would make ${REFUSES}: --accept refused-hashes`,

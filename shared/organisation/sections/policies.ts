@@ -117,7 +117,8 @@ export const policySections: readonly Section[] = [
       },
       zitadelStep: 'login policies',
       warnings: warnOfInstanceProviders,
-      // Exports do not contain the instance's own providers, so the import does not check references to them.
+      // Exports do not contain the instance's own providers, so imports check only the references to the organisation's
+      // providers.
       references: [
         {
           ...own(identityProvider('idps[ownerType=IDP_OWNER_TYPE_ORG].idpId', 'Org-FEd32')),

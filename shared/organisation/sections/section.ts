@@ -17,7 +17,7 @@ import type {
 import type { ZitadelBehaviour } from '../zitadelFacts.ts';
 import type { ZitadelRelease } from '../zitadelReleaseTable.ts';
 
-/** The phases of an import. Each phase reads the export file once. */
+/** The phases of an import. In each phase, the import reads the export file once. */
 export const phases = [1, 2, 3, 4] as const;
 
 /**
@@ -155,7 +155,10 @@ interface CompletedField {
   ) => Promise<readonly (Completion | undefined)[]>;
 }
 
-/** The value of a completed field, and the warning about it. An undefined value unsets the field. */
+/**
+ * The value that an import sets for a completed field, and the warning about it. If the value is undefined, the import
+ * unsets the field.
+ */
 export interface Completion {
   readonly value: string | undefined;
   readonly warning: RecordWarning;
@@ -306,7 +309,7 @@ export interface Section {
   /** Whether the section contains keys, which exports and imports include only with `with_keys` (specification 8.4). */
   readonly keys?: boolean;
 
-  // Hooks are properties that few sections have. Their functions are in the section's file.
+  // The following properties are needed by few sections. Their functions are next to the section's row, in its file.
 
   readonly additional?: AdditionalFields;
   readonly v1?: V1Form;
@@ -342,12 +345,15 @@ export interface Section {
   readonly optional?: readonly FieldPath[];
   /** Texts, enumeration values and lists that make the record invalid if they are invalid. */
   readonly needed?: readonly FieldPath[];
-  /** A field that may repeat another field or `$orgId`. If the values differ, the other value counts. */
+  /**
+   * A field that may repeat the value of `by`, which is another field or `$orgId`. If the values differ, the value of
+   * `by` counts.
+   */
   readonly repeated?: { readonly field: FieldPath; readonly by: FieldPath };
   readonly adjusted?: AdjustedField;
   /** Records of another section that a file may contain inside the record. */
   readonly nested?: NestedRecords;
-  /** A part of the key that files may omit, because imports can derive it. */
+  /** A part of the key that files may omit, because imports can derive it from stored records. */
   readonly completed?: CompletedField;
   /**
    * The privilege that a record gives. An import warns if it adds the privilege to an existing organisation or project.

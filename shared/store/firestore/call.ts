@@ -7,9 +7,12 @@ import { raceAbort } from '../../async.ts';
 import { storeContention, storeFailed, storeUnavailable } from '../../errors/storeErrors.ts';
 import { type RetryPolicy, retry } from '../../retry.ts';
 
-/** The deadline of a function's call, for the operations of its store. */
+/** The deadline of a function's call, which limits the store operations of the call. */
 export interface CallDeadline {
-  /** Ends retries and waits. An operation that has not succeeded by then throws the signal's reason. */
+  /**
+   * Aborts at the deadline, and ends retries and waits. An operation that has not succeeded by then throws the signal's
+   * reason.
+   */
   readonly signal: AbortSignal;
   /** Aborts a few seconds after `signal`, with the same reason, to end the attempts that are still in flight. */
   readonly cut: AbortSignal;

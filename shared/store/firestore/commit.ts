@@ -57,7 +57,7 @@ function writeMessages(
   const unwritten = new Map(expected);
   const messages = writes.map((write) => {
     const path = documentPath(write.key);
-    // Only a document's first write can require the version that was read.
+    // The first write changes the document's version, so only this write can require the version that was read.
     const precondition = encodePrecondition(write, unwritten.get(path));
     unwritten.delete(path);
     return { ...encodeWrite(documentName(connection, write.key), write), ...precondition };

@@ -11,7 +11,8 @@ const MEASURED_WRITES = 100;
 /** The latency per write is acceptable below this multiple of the lowest latency. */
 const TOLERANCE = 2;
 /**
- * After each round of commits, the lowest latency is multiplied by this factor, because later records may take longer.
+ * After each round of commits, the lowest latency is multiplied by this factor. Otherwise, records that take longer to
+ * write would look like an overload.
  */
 const AGEING = 1.05;
 

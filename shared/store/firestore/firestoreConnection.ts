@@ -14,7 +14,7 @@ export interface FirestoreConnection {
   /** Google's client, which opens the channel and adds credentials; see `methods.ts`. */
   readonly client: Pick<InstanceType<typeof firestore.v1.FirestoreClient>, 'initialize' | 'close'>;
   readonly database: string;
-  /** The parent path of the collections. */
+  /** The resource name under which all collections are. */
   readonly parent: string;
   /** The additional headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export const FLOW_CONTROL_WINDOW_BYTES = 2 ** 20;
 
 const channelOptions = {
   'grpc-node.flow_control_window': FLOW_CONTROL_WINDOW_BYTES,
-  // By default, the pauses between connection attempts grow to two minutes.
+  // Without this limit, the pauses between connection attempts grow to two minutes.
   'grpc.max_reconnect_backoff_ms': 5_000,
 };
 

@@ -1,5 +1,5 @@
-// Locks an instance in Firestore with a lease, which expires by Firestore's own times, and a fence, which changes when
-// another process takes the lease over.
+// Locks an instance in Firestore with a lease and a fence. The lease expires by the times of Firestore, not of
+// processes. The fence changes when another process takes the lease over.
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -104,11 +104,11 @@ async function attempt(
   }
 }
 
-/** An epoch, and the versions of its copies. */
+/** The epoch of a lease, and the versions of the documents that contain a copy of the epoch. */
 type Copies = Omit<Fence, 'lost'>;
 
 /**
- * Reads the copies of the epoch after the lease was taken.
+ * Reads the documents that contain a copy of the epoch, after this process has taken the lease.
  * @throws WriteConflictError if another process has taken the lease over
  */
 async function readCopies(connection: FirestoreConnection, { epoch }: Lease): Promise<Copies> {
@@ -160,15 +160,18 @@ function milliseconds(time: Timestamp | undefined): number {
 }
 
 /**
- * Returns the lease with a further holder, without the expired holders. Holders that exclude each other have different
- * epochs. A holder may end without waiting for a commit that it has sent; with the new epoch, this commit fails.
+ * Adds a holder to the lease, and removes the expired holders. Holders that exclude each other have different epochs. A
+ * holder may end without waiting for a commit that it has sent. The new epoch makes this commit fail.
  */
 function nextLease({ lease, live }: LeaseState, { mode }: LockRequest, holder: Holder): Lease {
   const isSharedOn = mode === 'shared' && lease?.mode === 'shared';
   return { mode, epoch: isSharedOn ? lease.epoch : randomUUID(), holders: [...live, holder] };
 }
 
-/** Creates the writes of a lease. A new epoch also changes all copies of the fence, before the holder's first write. */
+/**
+ * Creates the writes that store a lease. If the epoch is new, they also replace all its copies, before the holder's
+ * first write.
+ */
 function leaseWrites({ lease, expired }: LeaseState, next: Lease, holder: Holder): Write[] {
   const type = lease === undefined ? 'create' : 'update';
   const fence =
@@ -203,7 +206,7 @@ function hold(connection: FirestoreConnection, holder: Holder, copies: Copies, l
     try {
       await commit(connection, [renewal(holder, ++sequence)], new Map());
     } catch (error) {
-      // After the release, a late renewal finds no document.
+      // Releasing the lock deletes the document, so a renewal that was in flight fails.
       if (isReleased || lost.signal.aborted) return;
       if (!(error instanceof WriteConflictError)) {
         log.warn({ stack_trace: error }, 'the lock of the instance was not renewed');

@@ -36,7 +36,7 @@ export async function isCommitted(
   const hasMark = (document: DocumentMessage | undefined) => document?.fields[COMMIT_FIELD] === id;
   const marked = messages.find(({ update }) => hasMark(update));
   if (marked !== undefined) return everWas(connection, marked, hasMark);
-  // A delete leaves no id, so the commit counts as applied if each document was missing at some time.
+  // A delete leaves no commit id. The commit counts as applied if each deleted document was missing at some time.
   const keys = writes.map(({ key }) => key);
   const { documents } = await getDocuments(connection, keys, []);
   const present = new Set(keys.filter((_, index) => documents[index]).map((key) => documentName(connection, key)));
@@ -45,7 +45,7 @@ export async function isCommitted(
   return true;
 }
 
-/** Whether a document has been in a state that meets a condition, after the state that the write expected. */
+/** Whether the document of a write has met a condition in any state after the state that the write expected. */
 async function everWas(
   connection: FirestoreConnection,
   { update, delete: deleted, currentDocument }: WriteMessage,

@@ -1,5 +1,6 @@
-// The messages of Firestore's API, as far as the store uses them. Google's client copies every message into further
-// objects before it encodes it and after it decodes it, which took most of its processor time and memory in transfers.
+// Encodes and decodes the messages of Firestore's API, with only the fields that the store uses. Google's client would
+// copy every message into further objects. These copies took most of the client's processor time and memory in exports
+// and imports.
 
 import { lengthTag, varintTag, WireReader, WireWriter } from './wireFormat.ts';
 
@@ -54,7 +55,7 @@ export interface Filter {
   readonly value: string;
 }
 
-/** A position in the results of a query: the values of the fields in `orderBy`, of which the last is a name. */
+/** A position in the results of a query: the values of the fields in `orderBy`. The last value is a document's name. */
 export interface Cursor {
   readonly texts: readonly string[];
   readonly name: string;
@@ -63,7 +64,7 @@ export interface Cursor {
 }
 
 export interface Query {
-  /** By default, all fields. */
+  /** The fields to return; by default all fields. */
   readonly select?: readonly string[];
   readonly from: string;
   /** Conditions that all documents must meet. */
@@ -79,7 +80,7 @@ export interface QueryRequest {
   readonly readTime?: Timestamp;
 }
 
-/** The expected size of a write: half of the writes are claims of names. */
+/** The average size of an encoded write in bytes. Half of the writes only reserve a name, and are small. */
 const BYTES_PER_WRITE = 512;
 const BYTES_PER_NAME = 128;
 const BYTES_OF_QUERY = 1_024;

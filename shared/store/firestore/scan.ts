@@ -66,7 +66,7 @@ function idleTimer(onExpired: () => void): Disposable {
   return { [Symbol.dispose]: () => clearTimeout(timeout) };
 }
 
-/** The part of a query's response that was received. */
+/** The documents that were received and not yielded yet, and how the query ended. */
 interface Inbox {
   documents: DocumentMessage[];
   characters: number;

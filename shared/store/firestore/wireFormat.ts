@@ -21,8 +21,8 @@ export function varintTag(field: number): number {
 }
 
 /**
- * Writes messages from the end to the start, because the length of a nested message precedes it. So the last field to
- * write is the first field of the message.
+ * Writes a message from its end to its start, because the length of a nested message precedes the message. So callers
+ * write the last field first.
  */
 export class WireWriter {
   private buffer: Buffer;
@@ -34,7 +34,7 @@ export class WireWriter {
     this.start = bytes;
   }
 
-  /** The number of bytes that are written. */
+  /** The number of bytes that were written so far. */
   get size(): number {
     return this.buffer.length - this.start;
   }
@@ -58,7 +58,7 @@ export class WireWriter {
   }
 
   /**
-   * Writes the header of a nested message whose fields are written.
+   * Writes the header of a nested message, after its fields were written.
    * @param sizeBefore the size before the fields were written
    */
   message(field: number, sizeBefore: number): void {
@@ -123,7 +123,7 @@ export class WireReader {
     this.bytes = bytes;
   }
 
-  /** Reads the length of a message; returns its end. At the start, the end of all bytes is the message's end. */
+  /** Reads the length of a text or a nested message, and returns the position of its end. */
   messageEnd(): number {
     const length = this.varint();
     const end = this.position + length;

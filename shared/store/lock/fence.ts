@@ -1,4 +1,5 @@
-// The fence of an instance's lock: if the lock can expire, each commit requires that the fence is unchanged.
+// The fence of an instance's lock. If the lock can expire, each commit of its holder requires that the fence is
+// unchanged.
 
 import { randomInt } from 'node:crypto';
 import { instanceLockLost } from '../../errors/storeErrors.ts';
@@ -20,7 +21,7 @@ import type { Fence, LockRequest } from './instanceLock.ts';
  */
 const COPIES = 64;
 
-/** The keys of all copies of the epoch. */
+/** The keys of the documents that contain a copy of the epoch. */
 export const fenceKeys: readonly DocumentKey[] = Array.from({ length: COPIES }, (_, number) => ({
   collection: 'instance',
   id: documentId('fence', String(number)),
@@ -49,7 +50,7 @@ function fencedStore(store: Store, fence: Fence | undefined): Store {
   return fence === undefined ? store : decorateStore(store, (inner) => fencedDocuments(inner, fence));
 }
 
-/** Returns document access that commits only while the fence is unchanged. */
+/** Returns read and write access to documents that commits only while the fence is unchanged. */
 export function fencedDocuments(store: DocumentStore, fence: Fence | undefined): DocumentStore {
   if (fence === undefined) return store;
   const transaction: DocumentStore['transaction'] = <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>

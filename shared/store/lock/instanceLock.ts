@@ -34,7 +34,7 @@ export interface LockRequest {
 export interface Fence {
   readonly epoch: string;
   readonly versions: readonly string[];
-  /** Aborts once this process notices that its lease has expired and another process has removed it. */
+  /** Aborts when this process notices that another process has removed its expired lease. */
   readonly lost: AbortSignal;
 }
 
@@ -63,12 +63,12 @@ export interface InstanceLock {
 export const MAX_WAITING = 4;
 
 /**
- * Tries to acquire the lock once. Returns a holder that excludes the request, or undefined if the holder cannot be read
- * yet.
+ * Tries to acquire the lock once. If another holder excludes the request, returns that holder's description, or
+ * undefined if the description cannot be read yet.
  */
 type Attempt = (request: LockRequest) => Promise<HeldLock | LockHolder | undefined>;
 
-/** Creates the method `take` of a lock. It repeats the attempt for the first request in the queue. */
+/** Creates the method `take` of a lock. The method repeats the attempt for the first request in its queue. */
 export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take'] {
   const queue: LockRequest[] = [];
   let blocking: LockHolder | undefined;
@@ -101,7 +101,7 @@ export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take
         await waitFor(wake, pollMs, request.signal);
       }
     } catch (error) {
-      // Report the holder, because the deadline may have interrupted a pause or an attempt.
+      // If the deadline has ended the wait, report who holds the lock.
       throw excluding !== undefined && deadlineExceeded.is(error) ? instanceBusy({ ...excluding }) : error;
     }
   };

@@ -62,7 +62,7 @@ const TAG_BYTES = 16;
 
 /**
  * Encrypts a value.
- * @param place the document and the field that contain the value, which cannot be decrypted for another place
+ * @param place the document and the field that contain the value; only `unseal` with the same place can decrypt it
  * @returns the key's id, a dot, then nonce, ciphertext and tag in base64url
  */
 export function seal(key: MasterKey, text: string, place: string): string {
@@ -82,8 +82,8 @@ export function sealingKeyId(sealed: string): string {
 
 /**
  * Decrypts a value.
- * @throws IdentityError UNAVAILABLE if the value's key is missing; Error if the value was changed, or belongs to
- * another place
+ * @throws IdentityError UNAVAILABLE if the value's key is missing; Error if the value was changed, or was encrypted for
+ * another document or field
  */
 export function unseal(keys: KeyLookup, sealed: string, place: string): string {
   const id = sealingKeyId(sealed);

@@ -80,7 +80,7 @@ function bindingOf(document: DocumentKey, name: (typeof secrets)[number]['name']
 /** The collections whose documents have secrets. */
 export const secretCollections: readonly Collection[] = ['users', 'identityProviders'];
 
-/** The fields with the encrypted forms of all secrets. Reads return them without decryption. */
+/** The fields with the encrypted forms of all secrets. A read of these fields does not decrypt them. */
 export const sealedNames: readonly FieldName[] = secrets.map(({ sealedName }) => sealedName);
 
 /** Whether a document has a secret that another key encrypted. The document must have been read without decryption. */

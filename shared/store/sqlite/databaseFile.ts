@@ -119,7 +119,9 @@ export function requireFileFormat(connection: SqliteConnection): void {
   if (format !== FORMAT) throw databaseFormatUnsupported({ format: formatText(format), supported: FORMAT });
 }
 
-/** Whether the file has no tables. A transaction creates the tables together with the format. */
+/**
+ * Whether the file has no tables. A transaction creates the tables and sets the format, so a file has both or neither.
+ */
 function isUnused(connection: SqliteConnection): boolean {
   return readFileFormat(connection) === 0 && !hasDocuments(connection);
 }
@@ -182,9 +184,9 @@ export interface CopyOptions {
   readonly complete?: (copy: SqliteConnection) => void;
   /** Whether the source is a backup. A log file next to a backup does not belong to the backup, so it is not read. */
   readonly isBackup?: boolean;
-  /** Called for each removed folder that a killed process left. */
+  /** Receives a warning for each folder of a killed process that the copy has removed. */
   readonly warn?: (warning: string) => void;
-  /** Receives the copied share of the database, from 0 to 1. */
+  /** Receives the share of the database that is copied, from 0 to 1. */
   readonly onCopied?: (share: number) => void;
 }
 

@@ -43,7 +43,7 @@ export class LogFile {
 
   /** Returns the size of the file, which keeps up to `KEPT_LOG_BYTES` after its content was moved into the database. */
   size(): number {
-    // A snapshot may be closed after the store itself.
+    // The store may already have closed the file, because a snapshot may be closed after the store.
     return this.descriptor === undefined ? 0 : fstatSync(this.descriptor).size;
   }
 
@@ -93,8 +93,8 @@ const program = `
 `;
 
 /**
- * Moves the write-ahead log into the database in a worker thread, while the writer continues. As a last resort, SQLite
- * itself does this within a commit, which then takes a tenth of a second.
+ * Moves the write-ahead log into the database in a worker thread, while the writer continues. If the log still exceeds
+ * `CHECKPOINT_PAGES`, SQLite itself moves it within a commit, which then takes a tenth of a second.
  */
 export class Checkpoints {
   private readonly file: string;
@@ -106,8 +106,8 @@ export class Checkpoints {
   private begunAt = 0;
 
   /**
-   * @param betweenCommits runs work while no commit adds pages. Once all pages are moved, the next commit reuses the
-   * log from its start.
+   * @param betweenCommits a function that runs work while no commit adds pages to the log. Once all pages are moved,
+   * the next commit reuses the log from its start.
    */
   constructor(file: string, log: Pick<LogFile, 'reaches'>, betweenCommits: Writer['between']) {
     this.file = file;

@@ -56,7 +56,10 @@ export function openTrail(reader: SqliteConnection, writer: Writer): Trail {
   };
 }
 
-/** Converts the error of a commit with events: if the commit failed, its events were not recorded either. */
+/**
+ * Converts the error of a commit with audit events. A failed commit did not record its events, so the caller receives
+ * the error about the trail.
+ */
 export function toTrailError(reason: unknown): unknown {
   const converted = fromSqliteError(reason);
   return storeFailed.is(converted) ? auditUnwritable({}, { cause: reason }) : converted;

@@ -47,7 +47,7 @@ interface Member {
  * with timers, so that SQLite does not block this process.
  */
 export function createWriter(connection: SqliteConnection, hooks: WriterHooks): Writer {
-  // `sync` makes commits durable instead of SQLite, which would block the main thread.
+  // SQLite would sync each commit on the main thread and block it, so `sync` makes commits durable instead.
   connection.execute('PRAGMA synchronous = NORMAL');
   const enqueue = createSerialQueue();
   let waiting: Member[] = [];
@@ -101,7 +101,7 @@ function settle({ resolve, reject }: PromiseWithResolvers<void>, failure: Failur
   else reject(failure.reason);
 }
 
-/** A change after its commit, which may not be on the disk yet. */
+/** A change that was applied and committed, or that failed. The commit may not be on the disk yet. */
 interface Outcome {
   readonly settled: PromiseWithResolvers<void>;
   readonly failure: Failure | undefined;
