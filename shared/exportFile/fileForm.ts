@@ -73,7 +73,7 @@ async function* decompressed(content: Bytes, checkSize: CheckSize): AsyncGenerat
   }
 }
 
-/** Matches the beginning of an import request whose file is its first object or list. */
+/** Matches the beginning of an import request in which the export file is the first object or list. */
 const REQUEST_START = /^\s*\{[^{[]*"(?:data_orgs|dataOrgs)(?:v1)?"\s*:/;
 export const REQUEST_START_BYTES = 1_000;
 

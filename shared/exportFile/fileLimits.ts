@@ -7,8 +7,8 @@ import { limitedQuantities } from '../limits.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 
 /**
- * The limits of a file. By default, only the heap limits the number of organisations, and the other numbers are
- * unlimited.
+ * The limits of a file. By default, the records and clear passwords have no limit, and the number of organisations
+ * depends on the heap.
  */
 export interface FileLimits {
   readonly organisations?: number;

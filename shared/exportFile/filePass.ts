@@ -174,7 +174,7 @@ export function addItem(
   onRecord(own, item.path, whole);
 }
 
-/** A record without the lists that a v1 file contains next to it (`own`), and with them (`whole`). */
+/** A record of a v1 file: `own` lacks the lists that the file contains next to the record, `whole` includes them. */
 interface AddedRecord {
   readonly own: OrganisationRecord;
   readonly whole: OrganisationRecord;
@@ -266,8 +266,8 @@ export class Violations {
 }
 
 /**
- * Returns the id of a record in a list, for its issues. The path alone does not help users to find a record in a large
- * file.
+ * Returns the id of a record in a list, for its issues. With the path alone, users could hardly find the record in a
+ * large file.
  */
 function recordId({ name, value }: ExportFileItem): string | undefined {
   const section = findSection(name);

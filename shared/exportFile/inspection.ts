@@ -84,9 +84,14 @@ export function combineVisitors(visitors: readonly RecordVisitor[]): RecordVisit
 }
 
 interface InspectionOptions extends Pick<PassOptions, 'onItems'> {
-  /** Whether the source is an export that can be read only once: ids precede their records, and it has a manifest. */
+  /**
+   * Whether the source is an export that can be read only once. Such an export has a manifest, and each organisation's
+   * id precedes its records.
+   */
   readonly isOnce?: boolean;
-  /** Returns whether the import includes an organisation, by its id. By default, the import includes all. */
+  /**
+   * Returns whether the import includes an organisation, by its id. By default, the import includes all organisations.
+   */
   readonly isSelected?: (orgId: string) => boolean;
   readonly limits?: FileLimits;
   /**
@@ -292,8 +297,8 @@ function describeAll(violations: readonly FieldViolation[]): string {
 type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected'>>;
 
 /**
- * Reads a file's records. Reads the file a second time if records precede their organisation's id. Also does so if a
- * visitor needs the lists that a v1 file contains next to records.
+ * Reads a file's records. Reads the file twice if records precede their organisation's id, or if a visitor needs the
+ * lists next to records in a v1 file.
  */
 async function readRecords(source: ExportFileSource, signal: AbortSignal, reading: Reading) {
   const { visitor } = reading;
@@ -307,7 +312,7 @@ async function readRecords(source: ExportFileSource, signal: AbortSignal, readin
   return countRecords(source, signal, reading, drafts);
 }
 
-/** Reads a file's records once, and counts the selected and the other records. */
+/** Reads a file's records once. Counts the selected records, and the records that the request does not select. */
 async function countRecords(
   source: ExportFileSource,
   signal: AbortSignal,

@@ -114,8 +114,7 @@ const uses = recordSections.flatMap((section) =>
  */
 const rulesByFact: ReadonlyMap<ZitadelFact, readonly LeftToDoRule[]> = new Map(
   [...Map.groupBy(uses, ({ fact }) => fact)].map(([fact, shared]) => {
-    // A rule sees only one record. If a step depends on other records too, the import into ZITADEL adds the step
-    // itself.
+    // A rule sees only one record. A step that also depends on other records is added by the import into ZITADEL.
     const sections = 'dependsOnFile' in fact ? [] : shared.map(({ section }) => section);
     return [fact, (fact.steps ?? []).map((step) => ({ ...stepRule(fact, step), sections }))];
   }),

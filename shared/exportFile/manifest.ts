@@ -143,7 +143,7 @@ const HASH_WORDS = 16;
 
 /**
  * A running tally of records: their counts, and the sum of their hashes modulo 2^256. The sum reveals every lost, added
- * or changed record. It needs constant memory and does not depend on the order of the records.
+ * or changed record. The tally needs constant memory, and the order of the records does not matter.
  */
 export class ManifestTally {
   private readonly sums = new Float64Array(HASH_WORDS);

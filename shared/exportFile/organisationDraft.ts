@@ -142,7 +142,7 @@ export class OrganisationDraft {
   }
 
   private addOwnField({ name, isTooLarge }: ExportFileItem, value: unknown): readonly string[] {
-    // Only an export of organisations without their records has this field. Imports ignore the field.
+    // Only an export of organisations without their records contains this field, and imports ignore it.
     if (name === IMPORTED_FROM) {
       this.importedFrom = typeof value === 'string' ? value : undefined;
       return [];
@@ -159,7 +159,7 @@ export class OrganisationDraft {
     this.listAt(owner, name).push(owner.v1?.lists?.[name]?.(value));
     const schema = organisationFields.get(name)?.schema;
     if (schema === undefined) return [];
-    // Reading a message may change its JSON, so copy the JSON first.
+    // Parsing a message may change its JSON, so parse a copy.
     return readMessage(schema, structuredClone(value), {}).unknown.fields.map((path) => `${name}.${path}`);
   }
 

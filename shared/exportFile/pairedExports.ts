@@ -43,7 +43,7 @@ export interface Pairing {
   readonly onEqual: (record: EqualRecord) => void;
 }
 
-/** The maximum size of the records of a side that wait for equal records of the other side. */
+/** The maximum size of the waiting records of one export. They wait until the other export contains an equal record. */
 const MAX_WAITING_BYTES = 8_000_000;
 
 /**
@@ -63,7 +63,7 @@ export async function readPaired(
       pairing.onEqual(record);
     },
   };
-  // After an error of one side, the other side must not wait for its next chunk.
+  // If one side fails, this signal ends the other side's wait for its next chunk.
   const stop = new AbortController();
   const open = (source: PairedExport) => new PairedSide(source, paired, AbortSignal.any([signal, stop.signal]));
   const [first, second] = [open(exports[0]), open(exports[1])];
@@ -90,7 +90,7 @@ function notProved(description: string): Error {
   return invalidRequest([{ field: 'manifest', description }]);
 }
 
-/** The sections whose records are compared by their bytes, and what to do with equal records. */
+/** The sections whose records are compared by their bytes, and the listener for equal records. */
 interface PairedSections extends Pick<Pairing, 'onEqual'> {
   readonly sections: ReadonlySet<Section>;
 }
@@ -103,7 +103,7 @@ class PairedSide {
   private readonly pass = createPass();
   private readonly chunks: AsyncGenerator<Uint8Array>;
   private next: Promise<IteratorResult<Uint8Array>>;
-  /** The records that wait, in the order of the file, by their keys. */
+  /** The records that wait for an equal record of the other export, by key, in the order of the file. */
   private readonly waiting = new Map<string, ExportFileItem>();
   waitingBytes = 0;
   isOver = false;

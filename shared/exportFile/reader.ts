@@ -40,7 +40,7 @@ export type FieldFilter = (name: string) => boolean;
 interface ReadingOptions {
   /** Whether to return only the positions of records, without text and value. */
   readonly findsOnly?: boolean;
-  /** Whether to hold the records of lists, so that the caller parses them by `parseHeld`. */
+  /** Whether to leave the parsing of records in lists to the caller, by `parseHeld`. */
   readonly holdsRecords?: boolean;
   /** Returns whether to skip a record of a list, by its path. */
   readonly isSkipped?: ((path: JsonPath) => boolean) | undefined;
@@ -168,7 +168,7 @@ export class ExportFileReader {
     return this.findsOnly && kind !== 'scalar' ? 'skip' : 'glance';
   }
 
-  /** Enters unknown lists and objects, to check their values one by one, because they can be large. */
+  /** Splits unknown lists and objects, so that their values are checked one by one. They can be too large to keep. */
   private treatUnknown(name: string, kind: ValueKind): Treatment {
     if (!this.isWanted(name)) return 'skip';
     if (kind === 'object') this.onUnknown?.(name);

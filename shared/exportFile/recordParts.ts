@@ -56,8 +56,8 @@ export class RecordParts {
     }
     const places = [...removed.values()];
     for (const { holder, name } of places) Reflect.deleteProperty(holder, name);
-    // Deleting an element leaves a hole in its list, so the other elements keep their positions. The holes are closed
-    // at the end.
+    // Deleting an element leaves a hole in its list, so that the positions of the other elements stay the same. Close
+    // the holes at the end.
     for (const list of new Set(places.map(({ holder }) => holder).filter(Array.isArray))) this.closeHoles(list);
     return places.map(({ field, problem }) => ({ field, problem }));
   }

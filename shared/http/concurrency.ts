@@ -55,8 +55,8 @@ export interface Place extends Disposable {
   /** Does not count this call while it waits, so that another call can run. */
   leave(): void;
   /**
-   * Counts the call again after its wait. May exceed the limit, because this call now has the lock for which the other
-   * calls wait.
+   * Counts the call again after its wait. May exceed the limit: the call now has the lock for which the counted calls
+   * wait.
    */
   enterAgain(): void;
 }

@@ -68,7 +68,7 @@ export function abortResponse(outgoing: Outgoing): void {
     if (outgoing.req.httpVersionMinor === 0) outgoing.socket?.resetAndDestroy();
     outgoing.destroy();
   }
-  // A stream that is already closing may wait for a broken connection: destroy it.
+  // The end of a stream may wait forever for a broken connection, so destroy a stream that is already closing.
   else if (outgoing.stream.closed) outgoing.stream.destroy();
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
@@ -89,8 +89,8 @@ export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', s
   const { promise, resolve } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout;
   const watch = () => {
-    // A pipelined HTTP/1 response waits for the responses before it. Until it has the connection, its client cannot
-    // read it.
+    // A pipelined HTTP/1 response waits for the responses before it. Its client cannot read it before it has the
+    // connection.
     const hasConnection = outgoing.socket !== null;
     timer = setTimeout(() => (hasConnection ? abortResponse(outgoing) : watch()), stallMs);
   };

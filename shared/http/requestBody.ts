@@ -186,7 +186,7 @@ export async function* readBody(request: Request, signal: AbortSignal): AsyncGen
   }
 }
 
-// A request's stream fails only if its connection fails: the client has disconnected.
+// A request's stream fails only if its connection fails, so the client has disconnected.
 async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal) {
   try {
     return await reader.read();

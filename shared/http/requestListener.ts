@@ -127,7 +127,7 @@ const NO_CONTENT = 204;
 // Sets headers without writing them: Node sends them with `end`, so an empty HTTP/2 response needs no data frame.
 function setHead(response: Response, outgoing: Outgoing, length: number | undefined): void {
   for (const [name, value] of response.headers) outgoing.setHeader(name, value);
-  // Omit the length for HEAD: it would have to be the length of the response to GET, which is unknown here.
+  // Omit the length for HEAD. It would have to be the length of the response to GET, which is unknown here.
   const isHead = outgoing.req.method === 'HEAD';
   const mayHaveLength = !isHead && !response.headers.has('trailer') && response.status !== NO_CONTENT;
   if (length !== undefined && mayHaveLength && (length > 0 || isHttp1(outgoing)))

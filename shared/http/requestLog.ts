@@ -20,7 +20,7 @@ export interface RequestLine {
   /** The route's pattern, such as `/v2/users/:userId/otp_email`; undefined if no route matched. */
   readonly route: string | undefined;
   readonly status: number;
-  /** The error code of an RPC, which its HTTP status may not show; undefined if there was no error. */
+  /** The error code of an RPC; undefined if there was no error. The HTTP status of an RPC may not show the error. */
   readonly rpcCode: string | undefined;
   readonly milliseconds: number;
 }

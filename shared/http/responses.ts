@@ -104,8 +104,8 @@ export function toPublicError(
 
 /**
  * Renders any thrown value as the interface's error body (specification 2.3).
- *
- * @param contentType the request's content type; if it is gRPC's, the response contains the status in its headers
+ * @param contentType the request's content type; for a content type of gRPC, the response contains the status in its
+ * headers
  * @param trace the id of the request's trace
  */
 export function errorResponse(
@@ -143,7 +143,7 @@ function grpcResponse(error: IdentityError, requestId: string, contentType: stri
 }
 
 /**
- * The text fields of each detail that RPC errors contain, in the order of their field numbers in the protobuf message.
+ * For each type of detail in RPC errors, its text fields in the order of their field numbers in the protobuf message.
  */
 const messages: Readonly<Record<string, readonly string[]>> = {
   'zitadel.v1.ErrorDetail': ['id', 'message'],

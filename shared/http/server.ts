@@ -48,8 +48,8 @@ export interface HttpServer {
 export type HttpServerOptions = Partial<{ readonly stallMs: number } & ConnectionTimes & Pick<Limits, 'connections'>>;
 
 /**
- * The share of the connections that may be HTTP/2. Node can read all of a session's many requests at once, before it
- * handles timers or other connections.
+ * The share of the connections that may be HTTP/2. Node may read all of a session's many requests at once, and delay
+ * timers and other connections.
  */
 const HTTP2_SHARE = 0.1;
 
@@ -163,7 +163,7 @@ function isAmbiguous({ httpVersion, httpVersionMajor, headers, rawHeaders }: Inc
   return hosts.length > 1 || (httpVersionMajor < 2 && hosts.length === 0);
 }
 
-/** Whether a request asks for the server itself, like the probes of load balancers and proxies (RFC 9110, 9.3.7). */
+/** Whether a request asks for the server itself (RFC 9110, 9.3.7). Load balancers and proxies send such probes. */
 function asksForServer({ method, url }: Incoming): boolean {
   return method === 'OPTIONS' && url === '*';
 }

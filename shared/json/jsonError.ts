@@ -42,7 +42,7 @@ export function locatedMessage({ path, message }: JsonError): string {
 }
 
 /**
- * Appends the line and the column of an error's position to its message.
+ * Adds to an error's message the line and the column of the error's position.
  * @param content the whole input, read a second time
  */
 export async function withLine(error: JsonError, content: AsyncIterable<Uint8Array>): Promise<JsonError> {

@@ -202,7 +202,7 @@ export class JsonSplitter {
   }
 
   /**
-   * If the running value exceeds the maximum size, rejects it; if it is optional, stops keeping it instead.
+   * Rejects the running value if it exceeds the maximum size. An optional value is not rejected but no longer kept.
    * @param at the position up to which the value has been searched
    */
   private checkSize(running: RunningValue, bytes: Buffer, at: number): void {

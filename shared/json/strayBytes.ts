@@ -75,8 +75,8 @@ export function invalidByteAt(bytes: Buffer): number {
   const decoded = Buffer.from(bytes.toString());
   let at = 0;
   while (at < bytes.length && bytes[at] === decoded[at]) at++;
-  // The decoder replaces an invalid sequence with U+FFFD. Both may begin with equal bytes, so go back to the first of
-  // them.
+  // The decoder replaces an invalid sequence with U+FFFD. The first bytes of both can be equal, so go back to the start
+  // of the sequence.
   while (isContinuation(decoded[at])) at--;
   return at;
 }
@@ -96,7 +96,7 @@ const CONVERT = 'convert the file, for example with `iconv -f ENCODING -t UTF-8`
 function invalidByte(bytes: Buffer, at: number): string {
   const byte = bytes[at] ?? 0;
   const hex = `0x${byte.toString(16).toUpperCase()}`;
-  // In encodings with one byte per character, a letter outside ASCII usually has ASCII letters on both sides.
+  // In an encoding with one byte per character, a letter outside ASCII usually stands between two ASCII letters.
   const standsAlone = !isNonAscii(bytes[at + 1] ?? 0) && !isNonAscii(bytes[at - 1] ?? 0);
   if (!standsAlone) return `invalid UTF-8 (byte ${hex}): ${CONVERT}`;
   const character = new TextDecoder('windows-1252').decode(bytes.subarray(at, at + 1));

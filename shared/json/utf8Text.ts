@@ -39,7 +39,8 @@ async function* withoutMark(content: Bytes): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Decodes a text, and drops its byte order mark. Windows saves files with such marks, for example lists and tokens.
+ * Decodes a text, and drops its byte order mark. Programs on Windows save files with such marks, for example a list of
+ * ids or a token.
  * @param charset the encoding of a text that neither has a mark nor looks like UTF-16; UTF-8 by default
  */
 export function decodeText(content: Uint8Array, charset = 'utf-8'): string {

@@ -1,4 +1,5 @@
-// Reads the fields of records that ZITADEL's definitions lack, and checks the declarations of these fields.
+// Reads the additional fields of records, which ZITADEL's definitions lack, and checks how sections declare these
+// fields.
 
 import type { DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
@@ -66,7 +67,7 @@ interface Place {
   readonly isVariable: boolean;
 }
 
-/** Checks that ZITADEL's definition contains the object of each additional field, but not the field itself. */
+/** Checks an additional field's declaration: ZITADEL's definition must contain the object, but not the field itself. */
 function checkDeclarations(section: Section): void {
   const { kept = [], ignored = [] } = section.additional ?? {};
   const all = [...placesIn(recordSchema(section), '', false)];

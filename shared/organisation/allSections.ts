@@ -20,7 +20,7 @@ import { trimmedText } from './valueRules.ts';
 /** The issue of an import that would change the state of an existing organisation. */
 export const organisationState: RecordIssue = { id: 'IMPORT-orgState', key: 'Errors.Org.State' };
 
-/** The issue of an organisation that does not exist, and that the import cannot create because it has no name. */
+/** The issue of a missing organisation that the import cannot create, because the file does not contain a name. */
 export const organisationUnnamed: RecordIssue = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
 
 /** The issue of an organisation name that is already in use. */

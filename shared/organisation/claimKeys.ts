@@ -3,7 +3,7 @@
 
 import { type Collection, type DocumentKey, documentId, type StoredDocument } from '../store/store.ts';
 
-/** Returns the same text for all names that differ only in case. */
+/** Converts a name to lower case, so that names that differ only in case become equal. */
 export function lowerCase(name: string): string {
   return name.toLowerCase();
 }

@@ -7,12 +7,9 @@ import { type RecordState, stateFields } from './states.ts';
 
 /** The compared content of a record. */
 export interface ComparedContent {
-  /**
-   * The record's JSON without secrets. A caller that knows that two records have equal JSON passes the same object for
-   * both.
-   */
+  /** The record's JSON without secrets. For two records with equal JSON, a caller passes the same object twice. */
   readonly json: JsonObject;
-  /** The record's credentials or their digests, by field path. */
+  /** The record's credentials, or their digests, by the path of the field. */
   readonly secrets: Readonly<Record<string, string>>;
   /** Whether the person has the OTP e-mail factor; undefined if the record does not state it. */
   readonly otpEmail?: boolean | undefined;

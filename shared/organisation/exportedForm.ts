@@ -10,10 +10,9 @@ import { mayHaveOtpEmail } from './sections/section.ts';
 import { hasUsualFields } from './usualMessage.ts';
 
 /**
- * Finds the reason why imports would reject a record in its exported form. Imports check each record before storing it,
- * because a single invalid record would make a whole export unusable.
- * @param changed the fields that have changed since the record was read and its rules were checked; by default all
- * fields
+ * Returns the reason why an import would reject a record in the form in which exports write it. Imports check each
+ * record before storing it, because a single invalid record would make a whole export unusable.
+ * @param changed the fields that have changed since the record's rules were checked; by default all fields
  */
 export function exportedFormIssue(record: OrganisationRecord, changed?: readonly FieldPath[]): RecordIssue | undefined {
   const isValid = changed !== undefined && hasUsualFields(recordSchema(record.section), record.json, changed);

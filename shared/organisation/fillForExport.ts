@@ -5,7 +5,7 @@ import type { Provider, Section } from './sections/section.ts';
 
 /**
  * Adds the fields that exports derive, such as the name of an identity provider, in canonical order. Returns undefined
- * if the record has these values already.
+ * if the record does not change.
  */
 export function fillForExport(
   section: Section,

@@ -11,7 +11,7 @@ interface KindLists {
   readonly closedLast: string;
 }
 
-/** A fact about every import. Plans contain it as a sentence. */
+/** A fact about every import into ZITADEL, as a sentence for plans. */
 type ImportFact = Pick<Fact, 'since' | 'until' | 'ifKnown'> & {
   readonly plan: (kinds: KindLists) => string;
 };

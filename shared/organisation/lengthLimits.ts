@@ -64,8 +64,8 @@ function limitedFields(schema: DescMessage): readonly LimitedField[] {
 }
 
 /**
- * Whether a field with text or bytes needs a limit here. ZITADEL's stored records may exceed the limit in its rules, so
- * `checkRules` does not enforce that limit.
+ * Whether this module must limit a field with text or bytes. `checkRules` does not enforce a limit that ZITADEL's
+ * stored records may exceed.
  */
 export function needsLimit(field: DescField): boolean {
   return (field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES) && !keepsMaximum(field);

@@ -38,7 +38,7 @@ export class InvalidRecordError extends Error {
   }
 }
 
-/** The properties of a section that are needed to check its records. */
+/** The properties of a section that the check of a record needs. */
 export type CheckedSection = Pick<Section, 'credentials'>;
 
 /** A message in canonical form. Its fields have JSON names and the descriptor's order; default values are omitted. */
@@ -65,8 +65,8 @@ export function readMessage(
 }
 
 /**
- * Parses a message in any form, and finds its problems. This takes several times as long as checking whether a message
- * is already in canonical form.
+ * Parses a message that need not be in canonical form, and finds its problems. This takes several times as long as
+ * recognising the canonical form.
  * @throws InvalidRecordError
  */
 export function decodeMessage(
@@ -109,9 +109,9 @@ function pathsTo(path: string): readonly string[] {
 }
 
 /**
- * Decodes a message without its invalid values, so that the rules of its other values can be checked.
+ * Decodes a message without its invalid values, so that the rules of the remaining fields can be checked.
  * @param unfit the invalid values that the decoder might accept
- * @returns the message, and the issues of all values that are not in it
+ * @returns the message, and the issues of all values that were removed from it
  */
 function decode(
   schema: DescMessage,

@@ -5,7 +5,7 @@ import { formatIssue } from './relations.ts';
 import type { Section } from './sections/section.ts';
 
 /**
- * Creates a record by the rules of imports, so that an import accepts each export that contains it.
+ * Creates a record by the rules of imports, so that every export with this record can be imported.
  * @param value the record's JSON, as in an export file
  * @throws InvalidRecordError
  */

@@ -23,8 +23,8 @@ function nulIssue(record: OrganisationRecord): RecordIssue | undefined {
 }
 
 /**
- * Converts a record's values by the rules of its section. The conversion is not part of a record's canonical form,
- * because a manifest describes the file's values.
+ * Converts a record's values by the rules of its section. Reading a record does not do this, because a manifest
+ * describes the values in the file.
  * @param unset the path of a field to unset
  * @example
  * normaliseRecord(readRecord(domainSection, { domainName: ' acme.example ' }, 'o1')).record.json;

@@ -34,7 +34,10 @@ export function parseComplexity(policy: JsonObject): PasswordComplexity {
   };
 }
 
-/** Checks a policy's minimum length as ZITADEL does. bcrypt cannot hash passwords above its own maximum length. */
+/**
+ * Checks a policy's minimum length as ZITADEL does. The minimum must not exceed the maximum length that bcrypt can
+ * hash.
+ */
 export function checkComplexityPolicy(policy: JsonObject): RecordIssue | undefined {
   const { minLength } = parseComplexity(policy);
   if (minLength > 0 && minLength <= MAX_BCRYPT_BYTES) return undefined;

@@ -59,7 +59,7 @@ export interface OrganisationRecord {
   readonly state: RecordState | undefined;
   /** Whether the person has the OTP e-mail factor; undefined if the file does not state it. */
   readonly otpEmail: boolean | undefined;
-  /** The credentials that the source lacks, according to the file. An overwrite removes them. */
+  /** The credentials that the source lacks, according to the file. An overwrite removes these credentials. */
   readonly lacks?: readonly Credential[];
   /** Content of the record in the file that is not in the record's definition. */
   readonly unknown: UnknownContent;
@@ -68,11 +68,11 @@ export interface OrganisationRecord {
    * JSON.
    */
   readonly given?: JsonObject;
-  /** Texts that the import drops from the record. The import's report warns about them. */
+  /** Texts that the import drops from the record. The import's report contains a warning about each text. */
   readonly dropped?: readonly DroppedText[];
-  /** Texts that the import converts. The import's report warns about them. */
+  /** Texts that the import converts. The import's report contains a warning about each text. */
   readonly converted?: readonly ConvertedText[];
-  /** Invalid parts of the record in the file that the import leaves out. The import's report warns about them. */
+  /** Invalid parts of the record that the import leaves out. The import's report contains a warning about each part. */
   readonly leftOut?: readonly InvalidElement[];
   /** How to report a field that the import drops because of other records or policies of the organisation. */
   readonly adjustment?: Adjustment;
@@ -144,7 +144,9 @@ export function checkState(
   throw new InvalidRecordError([{ path, reason }]);
 }
 
-/** Creates a record from canonical JSON. Normalises `json` in place and removes its credentials. */
+/**
+ * Creates a record from canonical JSON. Changes `json` in place: normalises the fields, and removes the credentials.
+ */
 export function toRecord(section: Section, json: JsonObject, orgId: string): OrganisationRecord {
   return assembleRecord(section, json, orgId, { otpEmail: undefined, unknown: nothingUnknown });
 }

@@ -1,4 +1,4 @@
-// Derives a record's ids, and the order of fields and the digest of its canonical JSON.
+// Serialises a record's JSON in canonical order, computes its digest, and derives missing ids.
 
 import { hash } from 'node:crypto';
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
@@ -34,8 +34,8 @@ export function nameOrganisation(json: JsonObject, orgId: string): void {
 }
 
 /**
- * Derives the id of a user or project without an id from its name, which is unique in its organisation. A second import
- * of the same file derives the same id, and so creates no duplicates.
+ * Derives an id for a user or project without an id. The id depends on the name, which is unique in its organisation.
+ * So a second import of the same file creates no duplicates.
  */
 export function deriveId(orgId: string, name: string): string {
   const digest = hash('sha256', JSON.stringify([orgId, name]), 'hex');
@@ -44,7 +44,7 @@ export function deriveId(orgId: string, name: string): string {
     .slice(0, 18);
 }
 
-/** A field's JSON name, and the type of the messages that are its values. */
+/** A field's JSON name, and the type of its values if they are messages. */
 type OrderedField = Pick<DescField, 'jsonName' | 'message'>;
 
 const fieldsByMessage = new Map<string, readonly OrderedField[]>();

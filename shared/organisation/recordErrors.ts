@@ -12,8 +12,7 @@ import { type RecordIssue, reportedIssue } from './relations.ts';
 export const MAX_LISTED_ISSUES = 10_000;
 
 /**
- * The maximum length of ids and messages, which quote texts of the file. Only a text that exceeds its own limit can be
- * longer.
+ * The maximum length of ids and messages, which quote texts of the file. Valid texts of the file fit into this length.
  */
 const MAX_ISSUE_CHARACTERS = 4_000;
 

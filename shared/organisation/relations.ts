@@ -64,9 +64,11 @@ export interface UniqueName {
    * instead.
    */
   readonly taken: KeyedIssue | 'adjusted';
-  /** Whether names that look alike count as the same name. By default, only names that differ in case do. */
+  /**
+   * Whether names that look alike count as the same name. By default, only names that differ in case count as the same.
+   */
   readonly lookAlikes?: true;
-  /** A boolean field. Only records in which it is true claim the name; by default, all records do. */
+  /** A boolean field. Only records with the value true claim the name; by default, all records do. */
   readonly onlyIf?: FieldPath;
   /**
    * A boolean field that decides whether login names contain the organisation's domain. The record claims the name only
@@ -112,7 +114,7 @@ export interface Reference {
   readonly keptIfMissing?: 'provider_missing' | 'linked_provider_missing';
   /** Whether the record may lack the reference: an empty last part of `key` refers to nothing. */
   readonly optional?: true;
-  /** The result if the target belongs to another organisation; by default, such a target is accepted. */
+  /** The result if the target belongs to another organisation; by default, such a reference is valid. */
   readonly ifForeign?: 'notCarried' | KeyedIssue;
   /**
    * A unique name, by its type and parts. If any record has claimed this name, the target may belong to another
@@ -126,7 +128,7 @@ export interface Reference {
   readonly openTo?: FieldPath;
   /**
    * The warning if the target belongs to the record's own organisation. The import then omits the record. By default,
-   * such a target is accepted.
+   * such a reference is valid.
    */
   readonly ifOwn?: RecordWarning;
   /**

@@ -58,8 +58,8 @@ export function requiresUser({ section, stored }: SectionRecord, userIds: Pick<R
 }
 
 /**
- * Selects the records of other organisations that must be deleted together with some organisations. They require a
- * record of these organisations, directly or through another record.
+ * Selects the records of other organisations that must be deleted together with the given organisations. The selected
+ * records require a record of the given organisations, directly or through another record.
  */
 export async function selectDependents<Selected extends SectionRecord>(
   reader: Pick<Reader, 'getMany'>,
@@ -72,7 +72,8 @@ export async function selectDependents<Selected extends SectionRecord>(
 }
 
 /**
- * Returns the paths of the records that belong to the organisations, or that require a record of these organisations.
+ * Of the records with these keys, returns the paths of the records of the organisations, and of the records that
+ * require records of the organisations.
  */
 async function findGone(
   reader: Pick<Reader, 'getMany'>,
@@ -90,7 +91,10 @@ async function findGone(
   return new Set([...keys.filter(isOwn).map(documentPath), ...dependents.map(({ path }) => path)]);
 }
 
-/** Returns an array with a stored document and its section; empty if the section is not one of `foreignSections`. */
+/**
+ * Returns a stored document with its section, in an array. The array is empty if the section is not one of
+ * `foreignSections`.
+ */
 export function withSection(stored: StoredDocument | undefined): SectionRecord[] {
   const section = foreignSections.find((candidate) => isInSection(stored?.partition, candidate));
   return section === undefined || stored === undefined ? [] : [{ section, stored }];

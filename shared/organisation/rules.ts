@@ -231,8 +231,8 @@ function emailBroken(value: string): Wording | undefined {
 
 const inAngles = /^[^@<>]*<([^<>]*)>$/;
 /**
- * Finds the reason why every release of ZITADEL rejects a text as an e-mail address (zitadel 3.2). This rule accepts an
- * address in angle brackets after a name, but the check of a person rejects it (zitadel 3.4).
+ * Returns the reason why every release of ZITADEL rejects a text as an e-mail address (zitadel 3.2). This rule accepts
+ * an address in angle brackets after a name. ZITADEL's check of a person rejects such an address (zitadel 3.4).
  */
 export function emailRuleReason(text: string): string | undefined {
   const trimmed = trimSpace(text);

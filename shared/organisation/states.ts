@@ -40,9 +40,9 @@ export function isUnspecified(value: unknown, [usual]: readonly [usual: string, 
 }
 
 /**
- * The source of a record's state. `given`: the record contains the state. `derived`: the record contains no state, and
- * the manifest shows that this means the default. `unknown`: the file may omit the state. Imports create a record with
- * an unknown state in its most likely state, and keep the state of an existing record.
+ * How the state of a record was determined. `given`: the record contains the state. `derived`: the record contains no
+ * state, and according to the manifest, a missing state is the default. `unknown`: the file may omit the state. Imports
+ * create a record with an unknown state in its most likely state, and keep the state of an existing record.
  */
 export const stateSources = ['given', 'derived', 'unknown'] as const;
 

@@ -1,6 +1,6 @@
 // Lists the rules in ZITADEL's message definitions that stored records may break. ZITADEL checks these rules only in
-// requests, not in imports from a bucket, its setup, or users from identity providers (zitadel 3.3). Its exports
-// contain records that break these rules, so an import accepts such records.
+// requests. It does not check them in imports from a bucket, in its own setup, or for users from identity providers
+// (zitadel 3.3). Exports of ZITADEL contain records that break these rules, so an import accepts such records.
 
 import type { DescField } from '@bufbuild/protobuf';
 import { internationalNumber } from './valueRules.ts';
@@ -8,7 +8,7 @@ import { internationalNumber } from './valueRules.ts';
 const management = (message: string, fields: string): string[] =>
   fields.split(' ').map((field) => `zitadel.management.v1.${message}.${field}`);
 
-/** The texts whose maximum length ZITADEL's commands enforce, so that all stored texts satisfy it. */
+/** The texts whose maximum length ZITADEL's commands enforce. So no stored text is longer. */
 const shortTexts: ReadonlySet<string> = new Set([
   // Colours in hexadecimal.
   ...management('AddCustomLabelPolicyRequest', 'primaryColor warnColor backgroundColor fontColor'),
@@ -17,7 +17,10 @@ const shortTexts: ReadonlySet<string> = new Set([
   ...management('ImportHumanUserRequest.Phone', 'phone'),
 ]);
 
-/** The texts that ZITADEL's commands accept even if empty, and the durations that they accept in any length. */
+/**
+ * Fields whose rules ZITADEL's commands do not enforce. They accept these texts even if empty, and these durations in
+ * any length.
+ */
 const openFields: ReadonlySet<string> = new Set([
   ...management('AddMachineUserRequest', 'name'),
   ...management('AddProjectRoleRequest', 'displayName'),

@@ -32,10 +32,10 @@ interface UsualFields {
 const usualFieldsByMessage = new Map<string, UsualFields>();
 
 /**
- * Returns a message's JSON in canonical form if the message has the usual form, in which exports write it. In this
- * form, a message contains only known fields with their JSON names, without defaults, and each value is canonical.
- * Decoding and encoding such a message would return the same JSON. Only the order of its fields may differ, because
- * exports put secrets first. A message in another form may still be valid.
+ * Returns a message's JSON in canonical form if the message has the usual form, in which exports write it. A message in
+ * usual form contains only known fields with their JSON names, without defaults, and each value is canonical. Decoding
+ * and encoding such a message would return the same JSON. Only the order of its fields may differ, because exports put
+ * secrets first. A message in another form may still be valid.
  * @param checked whether the message must satisfy the descriptor's rules (zitadel 3)
  * @returns the JSON itself if its fields are in order; undefined for a message in another form
  */
@@ -46,8 +46,8 @@ export function usualMessage(schema: DescMessage, json: unknown, checked: boolea
 }
 
 /**
- * Whether the value at each path of a canonical message has the usual form and satisfies its rules. A value may be
- * absent if its rules allow that.
+ * Whether the values at these paths of a canonical message have the usual form and satisfy their rules. An absent value
+ * passes if the rules of its field allow that.
  */
 export function hasUsualFields(schema: DescMessage, json: JsonObject, paths: readonly FieldPath[]): boolean {
   return paths.every((path) => isUsualAt(schema, json, path.split('.')));

@@ -40,7 +40,7 @@ const MAX_LANGUAGE_CHARACTERS = 10;
 
 /**
  * Replaces the tag of a person's language with its canonical form. Keeps a tag whose canonical form is too long for the
- * field: ZITADEL would store that form, and could not import its own export.
+ * field, because ZITADEL could not import that form from its own export.
  */
 export const languageTag: ValueRule = textRule((text) => {
   const canonical = canonicalLanguageTag(text);
@@ -49,7 +49,7 @@ export const languageTag: ValueRule = textRule((text) => {
 
 /**
  * Replaces a text's language with its canonical form. Accepts every language with an English name, because releases of
- * ZITADEL differ in the languages that they support.
+ * ZITADEL support different languages.
  */
 export const textLanguage: ValueRule = (value) => {
   const text = typeof value === 'string' ? value : '';

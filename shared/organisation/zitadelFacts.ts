@@ -14,13 +14,15 @@ export type SecretField = 'withPasswords' | 'withOtp' | 'withKeys';
 export interface ManualStep {
   /** The stable name of the step, for programs. */
   readonly reason: string;
-  /** What the user must do, with named parameters. The text of the fact precedes it. */
+  /** What the user must do, with named parameters. The step's message consists of the fact's text and this text. */
   readonly remedy?: string;
   /** The text before the remedy, if it differs from the fact's text. May contain named parameters. */
   readonly because?: string;
   /** The scope of the step: one section of an organisation, or the whole file; by default, one record. */
   readonly scope?: 'organisation' | 'file';
-  /** Whether the user needs the step only if another program sends the file, because the command performs it itself. */
+  /**
+   * Whether the command performs the step itself. Then the user needs the step only if another program sends the file.
+   */
   readonly byHand?: true;
   /**
    * With `ifWith`, the step applies only to files that contain these secrets. With `ifWithout`, it applies only to
@@ -36,12 +38,12 @@ export interface ManualStep {
   readonly params?: (document: StoredDocument) => IssueValues;
 }
 
-/** The differing values of a field: first the other side's value, then ZITADEL's value. */
+/** The differing values of a field: first the value on the other side of the comparison, then ZITADEL's value. */
 export type DifferingValues = readonly [other: unknown, zitadel: unknown];
 
 /** Facts about the side of a comparison that is an instance of ZITADEL. */
 interface ZitadelDomains {
-  /** Whether the other side was imported into ZITADEL. */
+  /** Whether the other side of the comparison was imported into ZITADEL. */
   readonly isTarget: boolean;
   /** The domains of this instance. ZITADEL derives the default domains of organisations from these domains. */
   readonly domains: readonly string[];
@@ -79,7 +81,10 @@ export interface Fact extends ReleaseRange {
   readonly here?: string;
 }
 
-/** A fact about fields: ZITADEL does not import them, does not export them, changes them, or refuses their records. */
+/**
+ * A fact about fields. ZITADEL does not import the fields, does not export them, changes them, or refuses the records
+ * with them.
+ */
 export interface FieldFact extends Fact {
   readonly does: 'imports not' | 'exports not' | 'changes' | 'refuses';
   readonly fields: readonly FieldPath[];
@@ -87,7 +92,9 @@ export interface FieldFact extends Fact {
   readonly explains?: (values: DifferingValues, zitadel: Pick<ZitadelDomains, 'isTarget'>) => boolean;
 }
 
-/** A fact about whole records: ZITADEL does not import them, does not export them, changes them, or adds some. */
+/**
+ * A fact about whole records. ZITADEL does not import the records, does not export them, changes them, or adds records.
+ */
 export type RecordFact = Fact &
   (
     | {
@@ -138,7 +145,7 @@ export interface ZitadelBehaviour {
   /** Content that exports of ZITADEL never contain, in addition to the content in `fields` and `records`. */
   readonly unexported?: readonly string[];
   /**
-   * Whether an export may lack a record that an earlier export contained, or contain it in another section. A missing
+   * Whether an export may lack a record of an earlier export, or contain the record in another section. A missing
    * record then does not prove a deletion.
    */
   readonly exportsPartly?: true;

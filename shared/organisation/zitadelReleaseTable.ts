@@ -7,9 +7,9 @@ export interface ReleaseRow {
   /** The major number of its versions. */
   readonly major: number;
   /**
-   * How a request shows that a target has at least this release: this release imports `field`, and earlier releases
-   * skip it. `organisation` has a value of the wrong type in the field. `none` is the reason why no request can show
-   * this.
+   * How a request shows that a target has at least this release. This release imports `field`, and earlier releases
+   * skip it. The request contains `organisation`, in which the field has a value of the wrong type. `none` is the
+   * reason why no request can show this.
    */
   readonly sign: { readonly field: string; readonly organisation: JsonObject } | { readonly none: string };
   /** Whether imports and exports contain the states of organisations and users. */

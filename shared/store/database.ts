@@ -1,4 +1,4 @@
-// The interface that an adapter of a database implements. `createStore` builds the store on top of it.
+// The interface of a database adapter. `createStore` builds the store on top of an adapter.
 
 import type { FieldName } from './documentFields.ts';
 import type { InstanceLock } from './lock/instanceLock.ts';

@@ -31,7 +31,10 @@ export const documentFieldTypes = {
   expiresAt: 'string',
   /** In a claim, the path of the record that owns the claim; in a token, the id of its user. */
   ownerId: 'string',
-  /** The id of the instance that exported the organisation, if an import created it; absent if unknown. */
+  /**
+   * The id of the instance from whose export an import created the organisation; absent if unknown, or if no import
+   * created it.
+   */
   importedFrom: 'string',
   /** The export that was last imported into the organisation; absent before the first import. See `lastImport.ts`. */
   lastImport: 'string',

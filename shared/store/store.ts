@@ -100,7 +100,8 @@ export interface Transaction extends Reader {
 
 /**
  * The work of a transaction.
- * @param earlier the results of earlier attempts: each met a conflict, or was committed although its response was lost
+ * @param earlier the results of earlier attempts, each of which met a conflict, or was committed although its response
+ * was lost
  */
 export type TransactionWork<Result> = (transaction: Transaction, earlier: readonly Result[]) => Promise<Result>;
 
@@ -116,7 +117,7 @@ interface StoredEvent {
   readonly text: string;
 }
 
-/** The audit trail in a database. Operations on documents cannot read it. */
+/** The audit trail in a database. Operations on documents cannot read the trail. */
 export interface Trail {
   /**
    * Commits a single event, and resolves when the event is durable.
@@ -200,7 +201,10 @@ export interface StoreCall {
    * databases that can be throttled or unreachable use the signal.
    */
   readonly signal: AbortSignal;
-  /** Whether the call writes many documents: then its commits adapt to the load of the database. */
+  /**
+   * Whether the call writes many documents. The number of its commits in flight then adapts to the load of the
+   * database.
+   */
   readonly isBulk?: boolean;
 }
 
@@ -236,8 +240,9 @@ export interface Store extends DocumentStore {
    */
   durable(): Promise<void>;
   /**
-   * Returns the same database for a single call. Until the call's deadline, the store retries transient errors. After
-   * the deadline it attempts each operation once, so that a batch that has begun can finish.
+   * Returns the same database for the operations of a single call. Until the call's deadline, the store retries
+   * transient errors. After the deadline, the store attempts each operation once, so that a batch that has begun can
+   * finish.
    */
   forCall(call: StoreCall): Store;
   advice(): Advice;

@@ -63,8 +63,8 @@ export async function transact<Result>(
 /** One attempt of a transaction: the versions of its reads, and its writes. */
 class TransactionAttempt implements Transaction {
   private readonly database: TransactionDatabase;
-  // Use lists instead of a map, because most transactions of a repeated import write nothing and never need the paths
-  // of their reads.
+  // Most transactions of a repeated import write nothing. So they never need the paths of their reads, and lists cost
+  // less than a map.
   private readonly reads: { readonly keys: readonly DocumentKey[]; readonly versions: readonly Version[] }[] = [];
   private readonly held = new Set<string>();
   private readonly writes: Write[] = [];

@@ -91,7 +91,8 @@ export const domainSection: Section = {
     id: ['$orgId', 'domainName'],
     exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' },
     parts: [
-      // With the default policy, ZITADEL verifies a domain when it is added. A second verification fails.
+      // With the default domain policy, ZITADEL verifies a domain when the import adds it. The import's own
+      // verification then fails.
       { type: 'domain_isverified', done: taken('Errors.Already.Exists').id },
       { type: NOT_PRIMARY },
     ],
@@ -142,8 +143,9 @@ function primaryMarks(json: JsonObject): readonly string[] {
 }
 
 /**
- * Keeps one primary domain in an organisation: the stored primary domain if it is kept, otherwise the last domain that
- * the file marks as primary. If the organisation validates its domains, no unverified domain becomes primary.
+ * Keeps one primary domain in an organisation. If an import keeps the stored primary domain, this domain stays primary;
+ * otherwise the last domain that the file marks as primary. If the organisation validates its domains, no unverified
+ * domain becomes primary.
  */
 function keepOnePrimary(
   json: JsonObject,

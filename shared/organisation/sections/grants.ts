@@ -106,8 +106,8 @@ export const userGrantSection: Section = {
 export const grantSections: readonly Section[] = [projectGrantSection, userGrantSection];
 
 /**
- * Checks that a user grant and its project grant have the same project and organisation, and that the project grant has
- * the roles.
+ * Checks the project grant of a user grant. Both must have the same project and organisation, and the project grant
+ * must have the roles.
  */
 function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: string): KeyedIssue | undefined {
   const isOfProject = textAt(grant, 'projectGrant.projectId', orgId) === record.projectId;
@@ -185,8 +185,8 @@ async function findProjectGrants(
 }
 
 /**
- * Finds user grants that refer to an unknown project grant although they need none, because their own organisation owns
- * the project.
+ * Finds user grants with an unknown project grant that they do not need, because their own organisation owns the
+ * project.
  */
 async function findNeedless(reader: Reader, userGrants: readonly UserGrant[]): Promise<ReadonlySet<UserGrant>> {
   if (userGrants.length === 0) return new Set();

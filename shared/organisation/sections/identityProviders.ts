@@ -63,8 +63,8 @@ const userLinkSection: Section = {
 const { success: _, ...unlistedLinks } = userLinkSection;
 
 /**
- * The links inside a person (zitadel 2.5). As in ZITADEL, an import creates them together with the person, and
- * `success` does not list them.
+ * The links inside a person (zitadel 2.5). As in ZITADEL, an import creates the links together with the person, and
+ * `success` does not list the links.
  */
 export const nestedLinks: NestedRecords = {
   list: 'user.idps',
@@ -139,8 +139,8 @@ function withoutDescription(link: JsonObject, isOwnProvider: OwnProviders): Json
 }
 
 /**
- * Returns a link with the name and the type of its identity provider. Returns undefined if the link has them already,
- * or if the provider is missing.
+ * Returns a link with the name and the type of its identity provider. Returns undefined if the link does not change, or
+ * if the provider is missing.
  */
 function describeProvider(
   link: JsonObject,

@@ -145,7 +145,8 @@ export function policyKey(orgId: string, { collection, name }: Section): Documen
 type PolicyOptions = Omit<Partial<Section>, 'name' | 'collection' | 'phase' | 'key' | 'error'>;
 
 /**
- * Creates the section of a policy. An organisation has at most one record in it, whose key is the organisation's id.
+ * Creates the section of a policy. An organisation has at most one record in the section. The record's key is the
+ * organisation's id.
  */
 function policy(name: SectionName, type: string, exists: KeyedIssue, options: PolicyOptions = {}): Section {
   return {
@@ -161,7 +162,10 @@ function policy(name: SectionName, type: string, exists: KeyedIssue, options: Po
 
 const listed = (idps: unknown): JsonObject[] => (Array.isArray(idps) ? idps.filter(isJsonObject) : []);
 
-/** Corrects the owner type of the organisation's own identity providers; returns undefined if it is already correct. */
+/**
+ * Corrects the owner type of the organisation's own identity providers. Returns undefined if the record does not
+ * change.
+ */
 function fillOwnerTypes(
   policy: JsonObject,
   orgId: string,
@@ -186,8 +190,8 @@ function withoutOwnerTypes({ idps, ...policy }: JsonObject, isOwnProvider: OwnPr
 
 function keepIdps(policy: JsonObject, isKept: (id: string) => boolean): void {
   const kept = listed(policy.idps).filter((idp) => isKept(textAt(idp, 'idpId', '')));
-  // Remove an empty list, because records in canonical form never contain empty lists, and the manifest contains their
-  // digest.
+  // Records in canonical form never contain empty lists. An empty list would change the record's digest in the
+  // manifest.
   if (kept.length === 0) delete policy.idps;
   else policy.idps = kept;
 }

@@ -60,8 +60,8 @@ export type ValueRule = (value: unknown) => {
 };
 
 /**
- * Records of another section that a file may contain inside a record. An import stores them separately, as ZITADEL
- * does.
+ * Records of another section that a file may contain inside a record. An import stores the inner records separately, as
+ * ZITADEL does.
  */
 export interface NestedRecords {
   /** The path of the list in the outer record. */
@@ -138,7 +138,7 @@ export interface GivenPrivilege {
   readonly type: 'privilege' | 'domain';
   /** The path of the roles or the domain. */
   readonly texts: ListPath;
-  /** A boolean field. Only records in which it is true give the privilege; by default, all records do. */
+  /** A boolean field. Only records with the value true give the privilege; by default, all records do. */
   readonly onlyIf?: FieldPath;
   /** The organisation or project to which the privilege applies. `noun` is its name in warnings. */
   readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
@@ -225,8 +225,8 @@ export type OwnProviders = (idpId: string) => boolean;
  */
 interface ExportForm {
   /**
-   * Fills in the fields that exports add. The order of the fields does not matter. Returns undefined if the record has
-   * these values already.
+   * Fills in the fields that exports add. The order of the fields does not matter. Returns undefined if the record does
+   * not change.
    */
   readonly fill?: (
     json: JsonObject,
@@ -268,7 +268,7 @@ export interface Section {
    * without importing them.
    */
   readonly zitadelStep: (typeof zitadelSteps)[number] | 'dropped';
-  /** How ZITADEL's imports and exports change the records and their fields. */
+  /** What ZITADEL's imports and exports do to the records of the section. */
   readonly zitadel?: ZitadelBehaviour;
   /** The parts of a record's key, which is unique within the collection. */
   readonly key: readonly FieldPath[];
@@ -327,7 +327,10 @@ export interface Section {
   readonly owner?: { readonly field: FieldPath; readonly taken: KeyedIssue };
   /** Converts a record to its canonical form in place, so that equal records have equal digests. */
   readonly canonicalise?: (json: JsonObject, orgId: string) => void;
-  /** Returns the warning about a converted value that `values` does not report, because it is not a text. */
+  /**
+   * Returns the warning about a converted value. `values` reports only converted texts, so this is for values of other
+   * types.
+   */
   readonly valueWarning?: (record: ImportedRecord) => RecordWarning | undefined;
   /** Returns warnings for a record that can be imported but will not work. */
   readonly warnings?: (record: ImportedRecord) => readonly RecordWarning[];
@@ -338,12 +341,15 @@ export interface Section {
    */
   readonly check?: (record: JsonObject, now: string) => RecordIssue | 'notCarried' | undefined;
   /**
-   * Numbers, durations, booleans and objects that an import may leave out if they are invalid, with a warning. Their
-   * absence must give the record no further rights. An import may also leave out invalid texts, enumeration values and
-   * elements of lists, unless `needed` lists the field.
+   * Numbers, durations, booleans and objects that an import may leave out if they are invalid, with a warning. Without
+   * such a field, the record must give no further rights. An import may also leave out invalid texts, enumeration
+   * values and elements of lists, unless `needed` lists the field.
    */
   readonly optional?: readonly FieldPath[];
-  /** Texts, enumeration values and lists that make the record invalid if they are invalid. */
+  /**
+   * Texts, enumeration values and lists that an import cannot leave out. If one of them is invalid, the record is
+   * invalid.
+   */
   readonly needed?: readonly FieldPath[];
   /**
    * A field that may repeat the value of `by`, which is another field or `$orgId`. If the values differ, the value of
@@ -360,7 +366,8 @@ export interface Section {
    */
   readonly privilege?: GivenPrivilege;
   /**
-   * The reserved names. Imports check them only if login names do not contain the organisation's domain (zitadel 3.4).
+   * The names that new records must not use. Imports check them only if login names do not contain the organisation's
+   * domain (zitadel 3.4).
    */
   readonly reserved?: readonly ReservedName[];
 }
@@ -378,8 +385,8 @@ export interface ImportedRecord {
 export type Credentials = { readonly [Field in CredentialField]?: string };
 
 /**
- * The field with the id of the instance that exported an organisation before an import created it here. Only exports of
- * this service have this field.
+ * The field of an organisation that an import created. It contains the id of the instance that had exported the
+ * organisation. Only exports of this service have this field.
  */
 export const IMPORTED_FROM = 'importedFrom';
 

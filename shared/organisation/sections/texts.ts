@@ -125,7 +125,7 @@ function withoutEmptyScreens(texts: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(texts).filter(([, screen]) => !isEmpty(screen)));
 }
 
-/** Whether a record of texts contains only its language. */
+/** Whether a record of texts contains no field except its language. */
 function hasNoText({ language: _, ...content }: JsonObject): boolean {
   return isBlank(content);
 }

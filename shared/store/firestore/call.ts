@@ -85,7 +85,7 @@ export function fromGrpcError(reason: unknown): unknown {
     : storeFailed({ reason: status[failure] }, { cause: reason });
 }
 
-/** Whether the database rejected a read because it no longer has the state of the read time. */
+/** Whether the database rejected a read because the state at the read time is too old. */
 export function isReadTimeRejected(reason: unknown): boolean {
   return hasStatus(reason, status.INVALID_ARGUMENT, status.FAILED_PRECONDITION);
 }
@@ -97,7 +97,7 @@ export function isOverload(reason: unknown): boolean {
 
 /**
  * The retry policy for transient errors: retries until the call's deadline, or for 25 seconds without a call. INTERNAL
- * can be permanent, so it is retried only for some seconds.
+ * can be permanent, so retries after it end after some seconds.
  */
 export const transientPolicy: RetryPolicy = {
   attempts: (reason) => {

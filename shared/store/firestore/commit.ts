@@ -43,7 +43,7 @@ export async function commit(
   }
 }
 
-/** Encodes a commit. Returns only the bytes, because many commits in flight would keep their messages in memory. */
+/** Encodes a commit. Returns only the bytes, so that the messages of many commits in flight do not stay in memory. */
 function encodeOnce(database: string, writes: readonly WriteMessage[]) {
   return { request: encodeCommit({ database, writes }), size: writes.length };
 }

@@ -52,7 +52,8 @@ export function connectFirestore(address: DatabaseAddress, emulatorHost: string 
   };
 }
 
-// The emulator treats this token as the administrator's. Without the token, it evaluates security rules for each write.
+// The emulator treats a request with this token as the administrator's. Without the token, the emulator evaluates
+// security rules for each write.
 const ownerHeader = { Authorization: 'Bearer owner' };
 
 // Empty credentials prevent the client from searching for a metadata server and printing a warning.
@@ -75,8 +76,8 @@ export interface DatabaseAddress {
 const PREFIX_LENGTH = '00~'.length;
 
 /**
- * Returns a document's full name. The document's id is prefixed with two hex digits of its hash, which distribute the
- * documents: consecutive ids would create a hot spot.
+ * Returns a document's full name. Two hex digits of the id's hash precede the id and distribute the documents, because
+ * consecutive ids would create a hot spot.
  */
 export function documentName({ parent }: FirestoreConnection, { collection, id }: DocumentKey): string {
   return `${parent}/${collection}/${hash('sha256', id).slice(0, 2)}~${id}`;

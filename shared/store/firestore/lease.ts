@@ -57,9 +57,9 @@ function holderKey({ id }: Pick<Holder, 'id'>): DocumentKey {
 }
 
 /**
- * Creates the lock of the instance in a database. Only one process at a time can hold it exclusively, even if another
- * process was suspended and resumed.
- * @param leaseMs must be the same in all processes of the instance
+ * Creates the lock of the instance in a database. Only one process at a time can hold the lock exclusively, even if
+ * another process was suspended and resumed.
+ * @param leaseMs the time without a renewal after which a lease expires; the same in all processes of the instance
  */
 export function createLease(connection: FirestoreConnection, leaseMs: number): InstanceLock {
   return {
@@ -97,8 +97,8 @@ async function attempt(
   try {
     return await retry(conflictPolicy, enter, signal);
   } catch (error) {
-    // A commit may have succeeded although its response was lost. The lease would then exclude other holders until it
-    // expires.
+    // The commit may have succeeded although its response was lost. Until it expires, the lease would exclude other
+    // holders.
     if (isSent) await leave(connection, holder);
     throw error;
   }
@@ -212,7 +212,7 @@ function hold(connection: FirestoreConnection, holder: Holder, copies: Copies, l
         log.warn({ stack_trace: error }, 'the lock of the instance was not renewed');
         return;
       }
-      // This holder has expired, and another process has removed its document.
+      // Another process has removed this holder's document, because its lease has expired.
       clearInterval(timer);
       lost.abort(instanceLockLost());
     }

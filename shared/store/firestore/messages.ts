@@ -59,7 +59,7 @@ export interface Filter {
 export interface Cursor {
   readonly texts: readonly string[];
   readonly name: string;
-  /** Whether the position is before the document with these values. */
+  /** Whether the position is directly before a document with these values, instead of after it. */
   readonly before: boolean;
 }
 

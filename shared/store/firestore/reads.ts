@@ -18,7 +18,7 @@ const NAMES_PER_REQUEST = 2_000;
 
 /**
  * Reads documents by their keys.
- * @param at the moment whose state to read; by default the latest state
+ * @param at the past state to read; by default the latest state
  */
 export async function getDocuments(
   connection: FirestoreConnection,

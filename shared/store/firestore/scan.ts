@@ -27,9 +27,9 @@ const DOCUMENTS_PER_BATCH = 500;
 const MAX_IDLE_MS = 10_000;
 
 /**
- * Reads the documents of a range at `readTime` from a stream. The server may end the call of a slow consumer, and this
- * function closes the stream if the consumer does not read. In both cases, and after a transient error, it opens a new
- * stream after the last document.
+ * Reads the documents of a range at `readTime` from a stream. The server may end the call of a slow consumer. This
+ * function itself closes the stream if the consumer does not read. In both cases, and after a transient error, the
+ * function opens a new stream after the last document.
  */
 export async function* scanFirestore(
   connection: FirestoreConnection,

@@ -180,7 +180,7 @@ function createTables(connection: SqliteConnection, keyring: Keyring): void {
 export interface CopyOptions {
   /** The keyring, which must contain the keys of the database. */
   readonly keyring: Keyring;
-  /** Changes the copy before it appears under its name. */
+  /** Changes the copy before the copy gets its final name. */
   readonly complete?: (copy: SqliteConnection) => void;
   /** Whether the source is a backup. A log file next to a backup does not belong to the backup, so it is not read. */
   readonly isBackup?: boolean;

@@ -70,7 +70,8 @@ export function selectDocuments(
 ): VersionedDocuments {
   const documents: (StoredDocument | undefined)[] = [];
   const versions: Version[] = [];
-  // Documents of one commit have the same version, and formatting a version takes as long as reading a field.
+  // Documents of the same commit have the same version. Reuse its text, because formatting a version takes as long as
+  // reading a field.
   let last = { version: Number.NaN, text: '' };
   const formatVersion = (version: number) => {
     if (version !== last.version) last = { version, text: versionText(version) };

@@ -85,7 +85,7 @@ function makeLockDirectory(directory: string): void {
   }
 }
 
-/** The statements that lock a file until its connection is closed. A read transaction begins with its first read. */
+/** The statements that lock a file until its connection is closed. BEGIN alone locks nothing; the first read does. */
 const lockStatements = { alone: 'BEGIN EXCLUSIVE', shared: 'BEGIN; SELECT count(*) FROM sqlite_schema' };
 
 /**

@@ -73,7 +73,10 @@ const GROWTH_BYTES = 32 * 2 ** 20;
 /** The number of pages that can be moved and synced while the writer waits. */
 const LAST_PAGES = 256;
 
-/** The number of pages in the log, and how many of them are in the database; -1 while another process moves them. */
+/**
+ * The number of pages in the log, and how many of these pages are in the database. Both are -1 while another process
+ * moves the pages.
+ */
 const progressSchema = z.object({ log: z.number(), checkpointed: z.number() });
 
 /**
@@ -116,8 +119,8 @@ export class Checkpoints {
   }
 
   /**
-   * Starts to move the log if it has grown enough since the last time, or if it exceeds its limit. In the latter case,
-   * no snapshot needs the log any more.
+   * Starts to move the log if it has grown enough since the last time, or if it exceeds its limit. If it exceeds its
+   * limit, all snapshots have ended, so none of them needs the log.
    */
   afterCommit(isOverLimit: boolean): void {
     if (!this.log.reaches(this.begunAt)) this.begunAt = 0;

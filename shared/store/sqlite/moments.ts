@@ -64,7 +64,7 @@ function sizeOf(file: string): number {
 /** A moment that this module can end before its reader disposes of it. */
 export interface SqliteMoment extends Moment {
   /**
-   * Returns the connection. All its reads return the state of the moment.
+   * Returns the moment's connection. All reads of the connection return the state of the moment.
    * @throws IdentityError ABORTED when the moment has ended
    */
   connection(): SqliteConnection;
@@ -79,7 +79,7 @@ export interface SqliteMoment extends Moment {
 function openSqliteMoment(file: string, onEnd: () => void): SqliteMoment {
   const connection = connectSqlite({ file });
   connection.execute('BEGIN');
-  // A read transaction fixes its state at its first read, not at BEGIN.
+  // BEGIN does not fix the state of a read transaction; the first read does.
   connection.prepare('SELECT count(*) FROM (SELECT 1 FROM documents LIMIT 1)').get();
   let hasEnded = false;
   const end = () => {

@@ -18,8 +18,8 @@ const LOG_MARGIN_BYTES = 56 * 2 ** 20;
 /** A commit with more writes counts as bulk work. */
 const MAX_SMALL_WRITES = 16;
 /**
- * The advice for bulk work. Large commits cost less per record, but waiting requests run sooner after small commits.
- * Commits run one at a time, with any number of writes. A snapshot can be read until it is disposed of.
+ * The recommended sizes for bulk work. Large commits cost less per record, but waiting requests run sooner after small
+ * commits. Commits run one at a time, with any number of writes. A snapshot can be read until it is disposed of.
  */
 const bulkAdvice = {
   writes: Number.POSITIVE_INFINITY,

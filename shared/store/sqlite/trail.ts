@@ -7,9 +7,10 @@ import { fromSqliteError, type SqliteConnection, withStoreErrors } from './sqlit
 import type { Writer } from './writer.ts';
 
 /**
- * Creates the table of the audit trail. An event's position is its time in microseconds or, if that is greater, the
- * newest event's position plus one. So positions are in the order of commits, even if the clocks of processes differ.
- * No position is less than the event's time, and a restored database continues after the positions of lost events.
+ * Creates the table of the audit trail. An event's position is its time in microseconds. If the newest event has the
+ * same or a later position, the event's position is the newest position plus one. So positions are in the order of
+ * commits, even if the clocks of processes differ. No position is less than the event's time. So events after a restore
+ * get greater positions than lost events.
  */
 export const CREATE_TRAIL = 'CREATE TABLE trail (position INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT';
 

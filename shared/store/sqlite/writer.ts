@@ -54,7 +54,7 @@ export function createWriter(connection: SqliteConnection, hooks: WriterHooks): 
   const unsettled = new Set<Promise<void>>();
   const commit = async (takeGroup: () => readonly Member[]) => {
     const outcomes = await enqueue(() => commitGroup(connection, hooks, takeGroup()));
-    // Wait outside the queue, so that other changes can be committed at the same time.
+    // Wait for the sync outside the queue, so that the next changes can be committed in the meantime.
     const unsynced = await hooks.sync().then(() => undefined, toFailure);
     for (const { settled, failure } of outcomes) settle(settled, unsynced ?? failure);
   };
