@@ -16,7 +16,7 @@ import {
 import type { ObjectFiles, ObjectPrecondition, StoredObject } from './objectFiles.ts';
 import { type ResumableUploads, readUploadRequest, type UploadProgress, type UploadRequest } from './resumable.ts';
 
-/** A request with everything that its operation needs. */
+/** A request, the response to it, and the stand-in's objects and uploads. */
 export interface Exchange {
   readonly route: ObjectRoute;
   readonly request: IncomingMessage;

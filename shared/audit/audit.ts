@@ -183,8 +183,9 @@ export class AuditedCall {
   }
 
   /**
-   * Records parts of the effect of a call that has begun. The events are part of the transaction's commit. If the trail
-   * is not in the database, they are recorded before the commit, in each attempt.
+   * Records single effects of a call that has begun, such as deleted records, with an event for each. The events are
+   * part of the transaction's commit. If the trail is not in the database, the events are recorded before the commit,
+   * in each attempt.
    * @throws IdentityError UNAVAILABLE if an event cannot be written; the transaction must then have no effect
    */
   async recordIn(transaction: Transaction, name: string, parts: readonly AuditFacts[]): Promise<void> {

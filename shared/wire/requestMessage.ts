@@ -43,8 +43,8 @@ export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
 }
 
 /**
- * The options of a parsed request, by the schemas of its fields. They do not include the timeout, which applies to the
- * whole call.
+ * The options of a parsed request; the type follows from the schemas of the request's fields. The options do not
+ * include the timeout, which applies to the whole call.
  */
 export type RequestOptions<Shape extends z.ZodRawShape> = {
   readonly [Name in keyof Fields<Shape> as Exclude<Name, 'timeout'>]: ReadonlyList<Fields<Shape>[Name]>;

@@ -51,7 +51,7 @@ export function heldClaims({ record }: RecordPlan, stored: StoredDocument | unde
 
 /**
  * Creates the write that overwrites a record. If the file lacks the state, a credential or the factor, the write keeps
- * the stored value. It removes the stored value if the file shows that the source has no such value.
+ * the stored value. The write removes the stored value if the file shows that the source has no such value.
  * @param version the stored document's version; undefined in a trial
  * @param stamp the date of the change
  */

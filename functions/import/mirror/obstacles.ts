@@ -13,7 +13,7 @@ import type { Deletions } from './deletions.ts';
 import { describedFields, describeRecord } from './describeRecord.ts';
 import type { MirroredFile, MirroredStore, Obstacle } from './findDeletions.ts';
 
-/** Describes why some of the records must not be deleted, with an error for each record. */
+/** Returns an error for each record that must not be deleted, with the reason. */
 export async function findObstacleErrors(
   store: MirroredStore,
   existing: ReadonlySet<string>,

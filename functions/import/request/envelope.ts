@@ -197,7 +197,7 @@ export interface RequestBytes {
 }
 
 /**
- * Requires that a request has one export file, or opens an upload of one.
+ * Requires that a request has one export file, or opens an upload of a file.
  * @throws IdentityError INVALID_ARGUMENT for no source or more than one; UNIMPLEMENTED for ZITADEL's local and S3
  * sources
  */
