@@ -126,8 +126,8 @@ function statedByZitadel({ withPasswords, withOtp }: PlaceExportOptions): Stated
 }
 
 /**
- * The maximum number of organisations in a request. For more, the place exports all organisations, and the comparison
- * skips the others.
+ * The maximum number of organisations in a request. For more organisations, the place exports all, and the comparison
+ * skips organisations that were not selected.
  */
 const MAX_REQUESTED_ORGANISATIONS = 1_000;
 

@@ -137,7 +137,7 @@ export class FileFacts implements RecordVisitor {
     else users.others++;
   }
 
-  /** Returns the identity providers that ZITADEL does not have after an import, among the given ids. */
+  /** Returns those of the given identity providers that ZITADEL does not have after an import. */
   private missing(orgId: string, ids: readonly string[]): readonly string[] {
     return ids.filter((id) => this.imports?.hasProvider(orgId, id) === false);
   }

@@ -13,7 +13,7 @@ export type OutcomeCounts = Record<
   Readonly<Counts>
 >;
 
-/** Returns empty counts, for an import that has not settled any record. */
+/** Returns empty counts, for an import that has not decided the outcome of any record yet. */
 export function noOutcomes(): Record<keyof OutcomeCounts, Counts> {
   return { created: {}, unchanged: {}, overwritten: {}, skipped: {}, failed: {}, notCarried: {}, unconfirmed: {} };
 }

@@ -269,7 +269,7 @@ export interface PlaceFacts {
   readonly callLimits?: Pick<StatedLimits, 'requestBytes' | 'responseBytes' | 'transfers'>;
   /** Content that every export omits. */
   readonly exportLosses: readonly string[];
-  /** Describes how every import differs from an import into an instance of this service. */
+  /** How every import differs from an import into an instance of this service, as texts for plans. */
   readonly importChanges?: readonly string[];
 }
 

@@ -11,7 +11,7 @@ const MAX_DELAY_MS = 30_000;
 const DEFAULT_LIMIT_MS = 60_000;
 /** The longest total wait if the server states when the client may repeat the work. */
 const STATED_LIMIT_MS = 300_000;
-/** How much a timed-out attempt adds to the total wait. */
+/** The time that a timed-out attempt adds to the total wait. */
 const TIMED_OUT_MS = 60_000;
 
 interface Reconnecting {

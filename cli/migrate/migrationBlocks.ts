@@ -141,7 +141,7 @@ function planFacts(plan: MigrationPlan): string[] {
   ];
 }
 
-/** Describes what an import does with existing records that have other content. */
+/** Phrases about what an import does with existing records that have other content, by conflict handling. */
 const remedies: Readonly<Record<RecordConflict, string>> = {
   report:
     'the import leaves existing records unchanged, and reports them as errors; --on-conflict skip does not report them, --on-conflict overwrite replaces them',

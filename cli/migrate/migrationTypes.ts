@@ -83,7 +83,7 @@ interface MigrationDifference {
     readonly path: string;
     readonly source?: string | undefined;
     readonly target?: string | undefined;
-    /** Describes how a secret differs, without its values. */
+    /** How a secret differs, as a phrase without the secret's values. */
     readonly secret?: string | undefined;
   }[];
   /** Present if the side has several records with this id and the comparison used another record with the id. */
@@ -195,7 +195,7 @@ export interface MigrationResult extends Listed {
    * `listed`.
    */
   readonly outcome: 'done' | 'listed' | 'failed';
-  /** Records that ZITADEL wrote into another organisation. Absent if there are none. */
+  /** Records that ZITADEL wrote into the wrong organisation. Absent if there are none. */
   readonly elsewhere?: readonly Notice[];
   /** The release of the command. */
   readonly command: string;

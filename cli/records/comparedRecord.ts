@@ -136,7 +136,8 @@ export function comparedContent({ body, secrets, otpEmail, lacks, state }: Recor
 }
 
 /**
- * Adds to a record's content which values the record certainly lacks, according to the facts about the record's side.
+ * Marks in a record's content the values that the record certainly lacks, according to the facts about the record's
+ * side.
  */
 export function statedRecordContent(section: Section, content: RecordContent, stated: StatedContent): RecordContent {
   const { secrets, otpEmail } = content;

@@ -117,7 +117,7 @@ export class ImportFacts implements FileRecords {
       this.database.run(`DELETE FROM ${table}`);
   }
 
-  /** Includes all identity providers that `withhold` excluded in the import again. */
+  /** Undoes all calls of `withhold`: the import includes these identity providers again. */
   restart(): void {
     this.database.run(RESTART);
   }

@@ -279,7 +279,9 @@ export class RunDatabase implements Disposable, Pairing {
       }
   }
 
-  /** Yields the records of the second side. Omits records that imports ignore, and repetitions. */
+  /**
+   * Yields the records of the second side. Omits records that imports ignore, and further records with the same key.
+   */
   async *secondRecords(signal: AbortSignal): AsyncGenerator<SecondRecord, void, void> {
     for await (const stored of this.rows(storedRecord, signal, `${OF_SECOND} WHERE second.isRepeat = 0`)) {
       const { section, orgId, id, ...texts } = stored;
@@ -441,7 +443,10 @@ export class RunDatabase implements Disposable, Pairing {
     );
   }
 
-  /** Reads the contents of a record. Adds to the first side's content which values that side certainly lacks. */
+  /**
+   * Reads the contents of a record. Marks in the first side's content the values that this side certainly does not
+   * have.
+   */
   private contents(
     section: string,
     { first, second }: Pick<z.infer<typeof storedRecord>, Side>,

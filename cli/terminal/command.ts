@@ -13,7 +13,7 @@ export type OptionGroup = 'Instance (one of)' | 'Places and credentials' | 'Sele
 
 /** An argument, or an option with values. */
 export interface Parameter {
-  /** The kind of the values. */
+  /** The format of the values, such as DURATION. */
   readonly value: ValueName;
   readonly meaning: string;
   readonly isRequired: boolean;

@@ -37,7 +37,7 @@ function parseSpan(text: string): Span {
  */
 export const acceptableLosses = ['unknown-states', 'refused-hashes'] as const;
 
-/** Describes how to select secrets for a move. */
+/** A text that lists how a user can select secrets. */
 export const SECRET_CHOICES = 'some of passwords,otp,keys, or all, or none';
 
 function choice<const Choice extends string>(choices: readonly Choice[]) {

@@ -53,7 +53,7 @@ function errorIdIn(message: string): string | undefined {
 
 const exists = new Set(
   [
-    // The ids of records that exist with other content (zitadel 5.7).
+    // The ids of the errors about records that already exist (zitadel 5.7).
     ...recordSections.flatMap(({ error: { type, exists, existsToo = [] } }) => [
       [type, exists.id],
       ...existsToo.map((other) => [other.type ?? type, other.id]),

@@ -27,7 +27,7 @@ export interface ZitadelConnection extends ZitadelServer {
   readonly tokenOption: string;
   /** Undefined for a token that the user entered at the terminal. */
   readonly tokenFile?: string | undefined;
-  /** How often the command repeats a search for records that ZITADEL does not show yet. */
+  /** The retries of a search for records that ZITADEL does not show yet. */
   readonly polls?: RetryPolicy;
   /** Called with the number of records or events that were read, to show progress. */
   readonly onRead?: (count: number) => void;

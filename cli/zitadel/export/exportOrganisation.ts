@@ -205,7 +205,7 @@ async function addStatesAndGrants(
     const [usual, other] = statesOf({ name: section }) ?? [];
     for (const record of sections.flatMap((name) => recordsIn(organisation[name]))) {
       const isInactive = inactive.get(keyOf(record));
-      // Also writes the usual state, because without a state an overwriting import would keep the target's state.
+      // Also writes the default state: if a record has no state, an overwriting import keeps the target's state.
       if (isInactive !== undefined) record.state = isInactive ? other : usual;
     }
   }

@@ -218,7 +218,7 @@ const ORGANISATION_NAME_TAKEN = reportedIssue(organisationNameTaken);
 const LOGIN_NAME_TAKEN = reportedIssue(userNameTaken);
 
 /**
- * Claims a record's login name. Returns false if an earlier user of the file has the same name in the same scope.
+ * Reserves a record's login name. Returns false if an earlier user of the file has the same name in the same scope.
  * Returns true for a record without a login name.
  */
 function isLoginNameFree(

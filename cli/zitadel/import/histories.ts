@@ -14,7 +14,7 @@ export interface Subject extends Pick<LedgerRecord, 'position'> {
   readonly record: Pick<OrganisationRecord, 'section' | 'orgId' | 'json'>;
 }
 
-/** The place and the time of the event that created a record. */
+/** The event that created a record: the place of the record's events, and the time. */
 interface Creation {
   readonly place: EventPlace;
   readonly createdAt: EventTime;

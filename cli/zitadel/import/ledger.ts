@@ -129,7 +129,7 @@ export interface LedgerEntry {
   readonly issues?: readonly LedgerIssue[];
 }
 
-/** The path of a record. */
+/** A record's path in a store, with the record's position in the ledger. */
 export type LedgerDocument = z.infer<typeof documentRow>;
 
 /** A reference: a field of a record, and the path of the record to which it refers. */
@@ -387,7 +387,7 @@ export class ImportLedger {
 
   /**
    * Returns the records of the given sections that are closed in the file and not known to be closed in ZITADEL.
-   * @param which records that existed, or that the import has created
+   * @param which whether to return existing records, or records that the import has created
    */
   toClose(sections: readonly SectionName[], which: 'existing' | 'created'): LedgerRecord[] {
     const selected = which === 'created' ? "outcome = 'created'" : "found IN ('equal', 'different')";
@@ -431,7 +431,7 @@ export class ImportLedger {
     this.database.run(sql, JSON.stringify(issue), position);
   }
 
-  /** Claims a login name in its scope. Returns false if an earlier user of the file has the name. */
+  /** Reserves a login name in its scope. Returns false if an earlier user of the file has the name. */
   claimLoginName(name: string): boolean {
     const sql = 'INSERT INTO loginNames (digest) VALUES (?) ON CONFLICT DO NOTHING';
     return this.database.statement(sql).run(createHash('sha256').update(name).digest()).changes === 1;

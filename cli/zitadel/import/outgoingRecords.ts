@@ -92,7 +92,8 @@ function sentForm(record: OrganisationRecord, imports: ImportFacts) {
   keepProviders?.(json, hasProvider);
   // Removes links to missing providers, because ZITADEL would reject the whole person for such a link.
   if (nested !== undefined) keepElements(json, nested.list, ({ configId }) => hasProvider(configId));
-  // Removes the key of the omitted hash, because its value is undefined, which fromJson rejects.
+  // The field of an omitted hash has the value undefined, which fromJson rejects. Reading the JSON again removes the
+  // field.
   return omitsHash ? parseObject(JSON.stringify(json)) : json;
 }
 

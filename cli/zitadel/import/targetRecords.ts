@@ -50,7 +50,7 @@ export class TargetRecords {
   /**
    * Reads the existing records of the given organisations, without secrets. An import never changes existing secrets in
    * ZITADEL, and exports without secrets are four times as fast.
-   * @param database receives the records, unless its second side is complete
+   * @param database receives the records, unless it already contains them completely
    * @throws IdentityError ORGANISATIONS_EXIST with the conflict handling `fail`
    */
   static async read(

@@ -123,8 +123,8 @@ export class IdOwners implements RecordVisitor {
 
   /**
    * Reads the owners of all ids. Reads the instance's events by type, or the events of each aggregate if the instance
-   * has more pages of events than the file has ids. The next call reads only later events. Deletes the claims of the
-   * file's records.
+   * has more pages of events than the file has ids. The next call reads only later events. Releases the ids that
+   * `claim` has reserved.
    * @throws IdentityError ZITADEL_HISTORY_INCOMPLETE if the instance does not return its first event
    */
   async read(connection: ZitadelConnection): Promise<void> {
@@ -243,8 +243,7 @@ export class IdOwners implements RecordVisitor {
   }
 
   /**
-   * Whether a record of the file has claimed an id that was free in the target. Always false for ids that are not ids
-   * of aggregates.
+   * Whether `claim` has reserved an id for a record of the file. Always false for ids that are not ids of aggregates.
    */
   isClaimed(path: string): boolean {
     const found = idOf(path);
@@ -266,7 +265,7 @@ export class IdOwners implements RecordVisitor {
   }
 }
 
-/** The creation time of a claimed id. This time is later than the removal of any organisation. */
+/** The creation time of an id that `claim` has reserved. This time is later than the removal of any organisation. */
 const CLAIMED_AT = Number.MAX_SAFE_INTEGER;
 /** Whether the organisation of an id was deleted after the record was created. */
 const GONE = 'coalesce((SELECT removedAt > createdAt FROM organisations WHERE organisations.id = orgId), 0)';
