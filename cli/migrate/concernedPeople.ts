@@ -34,6 +34,17 @@ export async function listConcernedPeople(
   return [...people.values()];
 }
 
+/** Joins two lists, and the reasons of people who are in both. */
+export function joinPeople(
+  people: readonly ConcernedPerson[],
+  others: readonly ConcernedPerson[],
+): readonly ConcernedPerson[] {
+  const joined = new Map(people.map((person) => [person.id, person]));
+  for (const { reasons, ...person } of others)
+    joined.set(person.id, { ...person, reasons: [...(joined.get(person.id)?.reasons ?? []), ...reasons] });
+  return [...joined.values()];
+}
+
 function describePerson(
   id: string,
   { orgId, content }: Pick<IdentifiedRecord, 'orgId' | 'content'>,

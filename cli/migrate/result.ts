@@ -7,29 +7,32 @@ import { organisationSection } from '../../shared/organisation/allSections.ts';
 import { outcomeCounts, repetitionWarnings } from '../exports/importOutcomes.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import { deletionsOf } from '../exports/mirrorDeletions.ts';
-import { listConcernedPeople } from './concernedPeople.ts';
+import { joinPeople, listConcernedPeople } from './concernedPeople.ts';
 import { sortNotices } from './importNotices.ts';
 import { listManualSteps, listOrganisationDeletions, listTakeBack, restoreDeleted } from './manualSteps.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { MigrationPlan, MigrationResult } from './migrationTypes.ts';
 import type { OpenSides } from './openSides.ts';
 import type { MadePlan } from './plan.ts';
-import type { Proved } from './proof.ts';
+import { prove } from './proof.ts';
 import { shownOptions } from './settings.ts';
 
-/** Makes the result of a migration. */
+/** Proves a migration, and makes its result. */
 export async function makeResult(
   run: MigrationRun,
   { plan, present: before }: MadePlan,
-  { source, target }: OpenSides,
-  proved: Proved,
+  sides: OpenSides,
 ): Promise<MigrationResult> {
+  const { source, target } = sides;
   const { settings, response, stored } = run;
-  const { proof, credentials, organisations, activations, present: after } = proved;
   const sorted = sortNotices(response, [plan.source, target], plan.leftToDo);
   // A migration into a file has no import, so the result lists the errors of the plan.
   const planned = { errors: plan.refused, errorsOmitted: plan.refusedOmitted };
   const notices = response === undefined ? { ...sorted, ...planned } : sorted;
+  // The proof may replace all records of the database with the records that differ.
+  const concerned = await listConcernedPeople(run, [...notices.errors, ...notices.leftToDo]);
+  const proved = await prove(run, plan, sides);
+  const { proof, credentials, organisations, activations, present: after } = proved;
   const { place: _, ...object } = stored ?? { place: '' };
   const leftToDo = [...activations.entries, ...notices.leftToDo];
   const described = { source: plan.source, target: { ...plan.target, ...object } };
@@ -56,7 +59,7 @@ export async function makeResult(
     ...notices,
     leftToDo,
     leftToDoOmitted: notices.leftToDoOmitted + activations.omitted,
-    people: await listConcernedPeople(run, [...notices.errors, ...leftToDo]),
+    people: joinPeople(concerned, await listConcernedPeople(run, activations.entries)),
     warnings: [...ownWarnings(run), ...(response === undefined ? plan.warnings : notices.warnings)],
     proof,
     credentials,

@@ -282,6 +282,23 @@ describe('a migration', () => {
     );
   });
 
+  it('between two instances lists a person who arrives unchanged, but whose link is an error', async () => {
+    const linked = (orgId: string, userId: string) => ({
+      ...organisation(orgId, { humanUsers: [person(userId)] }),
+      userLinks: [{ userId, idpId: 'google', providedUserId: 'at google', providedUserName: userId }],
+    });
+    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+    await calling()(`import ${await exportFileWith(linked('acme', 'ada'))} --to ${north.database}`, 0);
+    await calling()(`import ${await exportFileWith(linked('emca', 'eve'))} --to ${south.database}`, 0);
+    const migrating = await prepareMigration(north);
+    const result = await migrate([...betweenServers(north, south), ...all, '--yes'], migrating, 3);
+    expect(result).toMatchObject({
+      errors: [{ type: 'user_link' }],
+      people: [{ id: 'ada', orgId: 'acme', reasons: [expect.any(String)] }],
+      proof: { sections: { humanUsers: { equal: 1 } } },
+    });
+  });
+
   it('takes people as equal whose display name and language ZITADEL has filled in, both ways and again', async () => {
     const sparse = people(4).map(({ user, ...rest }) => ({
       ...rest,
