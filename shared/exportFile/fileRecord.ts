@@ -25,7 +25,7 @@ interface RecordReading {
   readonly orgId: string;
   /** Whether to check the rules of the record's fields; checking each record once is enough. */
   readonly checked: boolean;
-  /** Merges the lists that a v1 file contains next to the record into the value. */
+  /** Adds to the value of the record the lists that a v1 file contains next to the record. */
   readonly complete?: (value: unknown) => unknown;
 }
 
@@ -160,8 +160,8 @@ function invalidField({ path: field, reason }: FieldIssue, path: JsonPath): Inva
 }
 
 /**
- * Creates a record from a text of which only ids and credentials can be read. The body contains the text's digest, so
- * that comparisons detect a changed text. If the text was too large to keep, the body is random, so that the record
+ * Creates a record from a text that cannot be read except for ids and credentials. The body contains the text's digest,
+ * so that comparisons detect a changed text. If the text was too large to keep, the body is random, so that the record
  * equals no other record.
  */
 function unreadableRecord(

@@ -58,8 +58,8 @@ export interface Inspection {
 }
 
 /**
- * Receives the selected records while the file is validated. These include records inside other records, and invalid
- * records, which are not imported.
+ * Receives the selected records while the file is validated. The visitor also receives records inside other records,
+ * and invalid records, which are not imported.
  */
 export interface RecordVisitor {
   /**

@@ -143,8 +143,8 @@ export class LeftToDo {
   }
 
   /**
-   * Returns the fields to replace in an entry about missing secrets: another reason and message, if the request
-   * selected the secrets, which the source therefore lacks.
+   * Returns the fields to replace in an entry about missing secrets. If the request selected the secrets, the source
+   * lacks them, so the entry needs another reason and message.
    */
   private lacked({ lacks }: LeftToDoRule, { asked }: FileContent): Partial<LeftToDoEntry> {
     if (lacks === undefined || asked?.[lacks.field] !== true) return {};

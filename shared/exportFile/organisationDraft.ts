@@ -40,8 +40,8 @@ export interface OrganisationHeader {
   /** Whether the file's domain policy requires validated domains; undefined if the file has no policy. */
   readonly validatesDomains: boolean | undefined;
   /**
-   * The issue of the file's domain policy, which decides the scope of login names; undefined if the policy is valid or
-   * missing.
+   * The issue of the file's domain policy, which determines where login names must be unique. Undefined if the policy
+   * is valid or missing.
    */
   readonly domainPolicyIssue: RecordIssue | undefined;
   /**
@@ -85,7 +85,7 @@ interface Contradiction {
 
 /** An organisation's fields and policies, collected while reading the file. */
 export class OrganisationDraft {
-  /** The fields that are set. The value is the position in the file of the entry that set the field. */
+  /** The fields that are set, each with the position in the file of the entry that set the field. */
   private readonly entries = new Map<string, number>();
   private readonly entry: number;
   readonly additions = new Map<Section, Record<string, unknown[]>>();

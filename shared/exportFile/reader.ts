@@ -75,7 +75,7 @@ export class ExportFileReader {
   private start: Buffer = Buffer.alloc(0);
 
   /**
-   * @param isWanted returns whether to read a field. A caller that skips unknown fields must have checked the file
+   * @param isWanted returns whether to read a field. A caller that skips unknown fields must have validated the file
    * before.
    */
   constructor(isWanted: FieldFilter, options: ReadingOptions = {}) {
@@ -159,7 +159,7 @@ export class ExportFileReader {
     this.seenFields.add(field.name);
     if (!this.isWanted(field.name)) return 'skip';
     if (field.list) return kind === 'scalar' ? 'keep' : enter(path, kind === 'array', 'expected a list');
-    // Without the id, the reader cannot assign the records to an organisation.
+    // The reader cannot assign records to an organisation without its id.
     return field.name === 'orgId' ? 'keep' : this.treatRecord(kind);
   }
 

@@ -101,9 +101,7 @@ export class RecordParts {
     return place;
   }
 
-  /**
-   * Describes the value that an invalid field has in the file; returns an empty text if the value is absent or empty.
-   */
+  /** Describes an invalid field's value in the file. Returns an empty text if the value is absent or empty. */
   private givenForm(path: string): string {
     const place = this.find(path);
     const value: unknown = place === undefined ? undefined : Reflect.get(place.holder, place.name);

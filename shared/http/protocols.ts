@@ -11,7 +11,7 @@ import { writeRawError } from './responses.ts';
 // The two servers that share one port. Limits that are not set here are Node's defaults; a proxy in front has stricter
 // limits.
 
-/** The times after which connections are closed. */
+/** Times after which the server closes slow or idle connections. */
 export type ConnectionTimes = Pick<Limits, 'headersMs' | 'keepAliveMs' | 'timeoutMs'>;
 
 /** Creates the server for HTTP/1 connections. It does not listen on a port. */

@@ -118,7 +118,7 @@ async function writeBody(response: Response, body: ResponseBody, outgoing: Outgo
     outgoing.end();
   } else outgoing.end(body.small);
   stopUpload(req);
-  // Without unwritten bytes, no client can delay the end of the response.
+  // Abort the response if its client does not read. Over HTTP/1 without unwritten bytes, no client can delay the end.
   if (!isHttp1(outgoing) || outgoing.writableLength > 0) void untilTaken(outgoing, 'close', stallMs);
 }
 

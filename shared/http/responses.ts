@@ -45,7 +45,9 @@ export function jsonResponse(value: object): Response {
   return new CompleteResponse(JSON.stringify(value), { headers: { 'content-type': 'application/json' } });
 }
 
-/** Creates the response of an operation whose result the client fetches from another address with GET. */
+/**
+ * Creates the response of an operation that redirects the client to the result. The client fetches the result with GET.
+ */
 export function seeOther(location: string, value: object): Response {
   const headers = { 'content-type': 'application/json', location };
   return new CompleteResponse(JSON.stringify(value), { status: 303, headers });

@@ -18,8 +18,8 @@ export async function* utf8Text(content: Bytes): AsyncGenerator<Uint8Array> {
   const encoding = utf16Encoding(start);
   if (encoding === undefined && !hasMark(start)) return yield* rest;
   const decoded = await readStart(encoding === undefined ? withoutMark(rest) : fromUtf16(rest, encoding), START_BYTES);
-  // Reject a text that is encoded twice, as all other readers do. A file inside a request is decoded twice, and would
-  // otherwise be accepted.
+  // Reject a text that is encoded twice, as all other readers of JSON do. Without this check, a file inside a request
+  // would be decoded twice and accepted.
   if (hasMark(decoded.start) || isUtf32(decoded.start) || utf16Encoding(decoded.start) !== undefined)
     throw new JsonError([], 'the text has two byte order marks, or is encoded twice: convert it to UTF-8');
   yield* decoded.rest;

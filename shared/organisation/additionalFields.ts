@@ -97,7 +97,8 @@ function checkDeclarations(section: Section): void {
 function pathProblem(path: FieldPath, allowed: readonly Place[]): string | undefined {
   const name = path.slice(path.lastIndexOf('.') + 1);
   if (!/^[a-z][A-Za-z\d]*$/.test(name)) return 'must have a name in camel case';
-  // JavaScript objects inherit names such as `toString`, and every stored record has an `orgId`.
+  // These names are in use: JavaScript objects inherit names such as `toString`, and every stored record has an
+  // `orgId`.
   if (name in {} || name === 'orgId') return 'must have another name, because all objects or records have this one';
   const place = allowed.find((other) => other.path === parentOf(path));
   if (place === undefined) {

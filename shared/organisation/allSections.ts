@@ -17,7 +17,7 @@ import { laterTextSections, textSections } from './sections/texts.ts';
 import { humanUserSection, machineUserSection, userMetadataSection } from './sections/users.ts';
 import { trimmedText } from './valueRules.ts';
 
-/** The issue of an import that would change the state of an existing organisation. */
+/** The issue of an existing organisation whose state the import would change. */
 export const organisationState: RecordIssue = { id: 'IMPORT-orgState', key: 'Errors.Org.State' };
 
 /** The issue of a missing organisation that the import cannot create, because the file does not contain a name. */

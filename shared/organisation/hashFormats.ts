@@ -125,8 +125,8 @@ export const SETTING = 'SystemDefaults.PasswordHasher.Verifiers';
 const BY_DEFAULT = 'bcrypt';
 
 /**
- * Returns the verifier that ZITADEL's settings must enable before ZITADEL can verify a hash; undefined if no setting is
- * needed or none helps.
+ * Returns the verifier that ZITADEL's settings must enable before ZITADEL can verify a hash. Returns undefined if
+ * ZITADEL verifies the hash by default, or cannot verify it with any setting.
  */
 export function optionalVerifier(hash: string): string | undefined {
   const { verifier } = hashVerification(hash);

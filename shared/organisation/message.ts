@@ -222,8 +222,8 @@ function asJson(value: unknown): JsonValue {
 }
 
 /**
- * Whether the file omits the credential at `path`. An empty credential counts as present, because no export contains an
- * empty credential.
+ * Whether the file omits the credential at `path`. Exports omit a credential completely, so an empty credential counts
+ * as present.
  */
 function isOmittedCredential({ credentials = [] }: CheckedSection, value: unknown, path: string) {
   if (!isJsonObject(value) || !credentials.some((credential) => credential.path === path)) return false;

@@ -19,7 +19,7 @@ import type { Collection } from '../store/store.ts';
 export type FieldPath = string;
 
 /**
- * A `FieldPath` that may lead through a list, and then returns one value for each element: `roleKeys[]`,
+ * A `FieldPath` that may lead through a list. It then stands for one value per element: `roleKeys[]`,
  * `idps[].configId`. A condition selects elements: `idps[ownerType=IDP_OWNER_TYPE_ORG].idpId`.
  */
 export type ListPath = string;
@@ -122,8 +122,8 @@ export interface Reference {
    */
   readonly permittedBy?: { readonly type: string; readonly parts: readonly FieldPath[] };
   /**
-   * The target's field with the id of another organisation whose records may refer to the target. Used only together
-   * with `check`.
+   * The field of the target that contains an organisation's id. The records of this organisation may refer to the
+   * target. Used only together with `check`.
    */
   readonly openTo?: FieldPath;
   /**

@@ -10,9 +10,9 @@ export type MembershipScope = 'instance' | 'organisation' | 'project' | 'project
 export type Permission = 'iam.write' | 'user.read' | 'user.write';
 
 /**
- * The roles that ZITADEL defines by default, except system roles. The values are the permissions on the instance or
- * organisation of the membership (zitadel 7.2). In this service, roles in projects and project grants give no
- * permissions on users.
+ * The roles that ZITADEL defines by default, except system roles, with their permissions. A role gives its permissions
+ * on the instance or organisation of the membership (zitadel 7.2). In this service, roles in projects and project
+ * grants give no permissions on users.
  */
 const roles: ReadonlyMap<string, readonly Permission[]> = new Map([
   ['IAM_OWNER', ['iam.write', 'user.read', 'user.write']],

@@ -18,7 +18,7 @@ interface RuleIssue {
   readonly path: string;
   /** The broken rule in plain words. */
   readonly reason: string;
-  /** ZITADEL's text for the issue, which contains each message and field on the path (zitadel 3.2). */
+  /** ZITADEL's text for the issue (zitadel 3.2). It contains the names of all messages and fields on the path. */
   readonly message: string;
 }
 

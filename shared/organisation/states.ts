@@ -19,12 +19,18 @@ const statesByName: ReadonlyMap<string, readonly [usual: string, other: string]>
   Object.entries(stateTypes).map(([name, type]) => [name, [`${type}_ACTIVE`, `${type}_INACTIVE`]]),
 );
 
-/** Returns the states of a section whose definition has no field for the state; undefined for other sections. */
+/**
+ * Returns the two states of records that can be deactivated, if the section's definition lacks a field for the state.
+ * Returns undefined for other sections.
+ */
 export function statesOf({ name }: { readonly name: string }): readonly [usual: string, other: string] | undefined {
   return statesByName.get(name);
 }
 
-/** Returns the default state of a section whose definition has no field for the state; undefined for other sections. */
+/**
+ * Returns the default state of records that can be deactivated, if the section's definition lacks a field for the
+ * state. Returns undefined for other sections.
+ */
 export function usualState(section: { readonly name: string }): string | undefined {
   return statesOf(section)?.[0];
 }

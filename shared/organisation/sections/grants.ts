@@ -122,9 +122,9 @@ function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: str
 type UserGrant = Pick<ImportedRecord, 'json' | 'orgId'>;
 
 /**
- * Completes user grants as ZITADEL does. Adds the project grant for the project and the organisation to a user grant
- * without a project grant. Drops an unknown project grant if the organisation owns the project, because the user grant
- * needs none.
+ * Completes user grants as ZITADEL does. If a user grant lacks the project grant, adds the project grant of the project
+ * to the user grant's organisation. Drops an unknown project grant if the organisation owns the project, because the
+ * user grant needs none.
  */
 async function completeProjectGrants(
   reader: Reader,

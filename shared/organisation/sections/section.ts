@@ -148,7 +148,7 @@ export interface GivenPrivilege {
 /** A field that imports derive from stored records, as ZITADEL does. */
 interface CompletedField {
   readonly field: FieldPath;
-  /** Returns the completions in the order of the records; undefined for records that do not change. */
+  /** Returns the completions in the order of the records. A completion is undefined if the record does not change. */
   readonly complete: (
     reader: Reader,
     records: readonly Pick<ImportedRecord, 'json' | 'orgId'>[],
@@ -281,20 +281,21 @@ export interface Section {
    */
   readonly values?: Readonly<Record<ListPath, ValueRule>>;
   /**
-   * The `type` and `id` of the record's entry in `errors`, and the issue of a record that exists with other content.
+   * `type` and `id` determine the record's entry in `errors`. `exists` is the issue of a record that exists with other
+   * content.
    */
   readonly error: {
     readonly type: string;
     readonly id: readonly FieldPath[];
     readonly exists: KeyedIssue;
     /**
-     * Further errors with which ZITADEL reports an existing record. `type` is set for an error about a part of the
-     * record, `release` is the release with this error.
+     * Further errors with which ZITADEL reports an existing record, and the release with this error. `type` is set if
+     * the error is about a part of the record.
      */
     readonly existsToo?: readonly { readonly type?: string; readonly id: string; readonly release: ZitadelRelease }[];
     /**
-     * The types of ZITADEL's errors about a part of a record. ZITADEL has imported the record without this part. If the
-     * error has the id `done`, the record already has the part.
+     * The types of ZITADEL's errors about a part of a record. After such an error, ZITADEL has imported the record
+     * without this part. An error with the id `done` means that the record already has the part.
      */
     readonly parts?: readonly { readonly type: string; readonly done?: string }[];
   };

@@ -88,9 +88,9 @@ export interface DatabaseGuard {
 }
 
 /**
- * Creates the guard of an embedded database. In each transaction that writes a secret, the guard reads the key's id and
- * requires that the id does not change before the commit. Therefore no value is encrypted with an earlier key after a
- * rotation. Opening the database checks its format and keys, and each transaction checks the format again.
+ * Creates the guard of an embedded database. Opening the database checks its format and keys, and each transaction
+ * checks the format again. In each transaction that writes a secret, the guard reads the key's id. The commit fails if
+ * the id has changed. Therefore no value is encrypted with an earlier key after a rotation.
  */
 export function embeddedGuard(keyring: Keyring): DatabaseGuard {
   return {

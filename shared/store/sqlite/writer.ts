@@ -14,9 +14,9 @@ export type Change = (connection: SqliteConnection, version: number) => void;
 export interface Writer {
   /**
    * Applies a change in a transaction. Simultaneous small changes share a transaction, because a commit takes longer
-   * than the changes. If a change throws, only this change is rolled back. Settles after the commit even if the change
-   * failed, because the change may have read what another change of the transaction wrote. If the commit fails, all
-   * changes of the transaction fail.
+   * than the changes. If a change throws, only this change is rolled back. A failed change also settles only after the
+   * commit, because it may have read what another change of the transaction wrote. If the commit fails, all changes of
+   * the transaction fail.
    */
   apply(change: Change, size: 'small' | 'bulk'): Promise<void>;
   /** Runs work between two transactions of this process. */
