@@ -67,7 +67,7 @@ export function accepts({ accepted = [] }: AcceptedLosses, loss: AcceptableLoss)
 
 /** An export file from a place. The caller disposes of the file. */
 export interface ExportFile extends AsyncDisposable {
-  /** Whether `open` may be called repeatedly and always returns the same bytes. */
+  /** Whether a caller may call `open` repeatedly and always receives the same bytes. */
   readonly isRepeatable: boolean;
   /** The number of bytes that `open` yields, if known before reading. */
   readonly size?: number | undefined;
@@ -233,7 +233,7 @@ export type Place = FilePlace | DatabasePlace;
 export type PlaceOperation = 'export' | 'import';
 
 /**
- * Facts about a place with a database, as shown before a migration. Their texts are lower-case fragments without a full
+ * Facts about a place with a database, as shown before a migration. The texts are lower-case fragments without a full
  * stop.
  */
 export interface PlaceFacts {

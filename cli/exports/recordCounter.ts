@@ -11,7 +11,7 @@ import { printable } from '../terminal/terminal.ts';
 import { sourceError } from './fileContent.ts';
 import type { ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
 
-/** The schema of a request in the manifest of its export. Older manifests omit fields. */
+/** The schema of a request in the manifest of its export. Older manifests omit some fields. */
 const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).partial();
 
 /** The request of a file's export, from its manifest. */

@@ -166,8 +166,8 @@ export function meterOf(content: ExportFile, counter: RecordCounter, expected = 
 }
 
 /**
- * Counts the records of content during its first complete reading. The reader of the returned content validates it. The
- * caller disposes of the content.
+ * Counts the records of content during its first complete reading. The reader of the returned content must validate the
+ * records. The caller disposes of the content.
  * @param onRead called at the end of that reading
  */
 export function countedContent(content: ExportFile, counter: RecordCounter, onRead = () => {}): ExportFile {

@@ -277,7 +277,7 @@ const trialResponse = z.object({
 });
 const MAX_TRIAL_BYTES = 1_000_000;
 
-/** The result of such a request. For a permitted export, the manifest describes the instance. */
+/** The response to one of these requests. If the token permits exports, the manifest describes the instance. */
 interface Trial extends z.output<typeof trialResponse> {
   readonly isDenied?: true;
 }

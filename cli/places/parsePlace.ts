@@ -46,7 +46,7 @@ export function parsePlace(text: string): ParsedPlace {
   }
   if (/\.json(\.gz)?$/i.test(text)) return { name: resolve(text), kind: 'file', path: text };
   const existing = existsSync(text) ? statSync(text) : undefined;
-  // An export may have any extension. Other files lead to an error when the command reads them.
+  // An export may have any extension. A file that is not an export leads to an error when the command reads the file.
   if (existing?.isFile()) return { name: resolve(text), kind: 'file', path: text };
   if (existing?.isDirectory())
     throw usageError(

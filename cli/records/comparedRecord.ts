@@ -51,7 +51,7 @@ export const recordContent = z.object({
    * The format of the password's hash, or `unknown`. Absent without a hash, and if the comparison excludes passwords.
    */
   hashFormat: z.string().exactOptional(),
-  /** Present for a hash for which ZITADEL with default settings may reject the person. */
+  /** Present for a hash that can make ZITADEL with default settings reject the person. */
   isHashRefused: z.literal(true).exactOptional(),
   /** Present for a TOTP seed that no authenticator app can use, if the comparison includes seeds. */
   isSeedUnusable: z.literal(true).exactOptional(),

@@ -71,7 +71,7 @@ const RESTART = 'UPDATE importedProviders SET isWithheld = 0';
 export interface ImportTarget {
   /** The releases that the instance may have. */
   readonly releases: ReleaseRange;
-  /** Whether the import omits password hashes because of which ZITADEL could reject people. */
+  /** Whether the import omits password hashes that could make ZITADEL reject people. */
   readonly omitsHashes: boolean;
 }
 

@@ -12,7 +12,6 @@ export interface Bar {
 
 /** A part of a plan or a result. The terminal, the page and JSON print the same list of blocks. */
 export interface Block {
-  /** The heading; absent for a block without a heading. */
   readonly title?: string;
   /** All lines, for the page. */
   readonly lines: readonly Line[];

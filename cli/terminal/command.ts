@@ -113,7 +113,7 @@ export interface OpenInstance {
 interface Printed {
   /** Returns the exit status. Called after the output was printed; `done` by default. */
   readonly exitStatus?: () => ExitStatus;
-  /** Does work after the output was printed. Its error does not suppress the output. */
+  /** Does work after the output was printed. The output stays printed even if this work fails. */
   readonly afterwards?: () => Promise<void>;
 }
 

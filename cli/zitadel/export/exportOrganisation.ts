@@ -161,7 +161,7 @@ const userSections = recordSections
   )
   .map(({ name }) => name);
 
-/** Reports the sections of users as incomplete if ZITADEL's search returns another number of users than the export. */
+/** Reports the sections of users as incomplete if ZITADEL's search and the export have different numbers of users. */
 async function checkUsers(
   { calls }: OrganisationSearches,
   organisation: JsonObject,

@@ -118,7 +118,7 @@ export class Closer {
       this.ledger.addProblem(entry, openIssue(entry, 'open_in_search', problems.get(entry.position)));
   }
 
-  /** Returns the users whom the search still does not show as closed after several attempts. */
+  /** Returns the users who, according to the search, are still not closed after several attempts. */
   private async openUsers(users: readonly OpenRecord[]): Promise<readonly OpenRecord[]> {
     const backoff = new Backoff(this.connection.polls ?? defaultPolls, this.connection.signal);
     for (let open = users; ; ) {
