@@ -1,4 +1,4 @@
-// If a value is absent from a file, either the source lacks it, or the file omits it. This module decides which.
+// Decides what the absence of a value from a file means: the source lacks the value, or the file omits it.
 
 import type { OrganisationRecord } from './record.ts';
 import { type Credential, mayHaveOtpEmail, type Section } from './sections/section.ts';

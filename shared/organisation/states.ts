@@ -1,7 +1,8 @@
 import type { SectionName } from './sections/section.ts';
 
 /**
- * The state prefixes of sections whose records can be deactivated although their definition has no field for the state.
+ * For each section with records that can be deactivated but lack a field for the state: the prefix of the state's
+ * names.
  */
 const stateTypes = {
   projects: 'PROJECT_STATE',

@@ -5,7 +5,7 @@ import { inWrittenOrder } from './recordBody.ts';
 import type { FieldPath } from './relations.ts';
 import { compileRules } from './rules.ts';
 
-/** Whether the fields of a value in usual form (`usualMessage`) are in canonical order. */
+/** `written` if the fields of a value in usual form (`usualMessage`) are in canonical order. */
 type Order = 'written' | 'other';
 
 /**
@@ -111,7 +111,7 @@ function absentValue(field: DescField): unknown {
   return field.scalar === ScalarType.BYTES ? new Uint8Array() : field.scalar === ScalarType.STRING ? '' : 0;
 }
 
-/** Whether messages omit the default value of the field. Elements of lists are never omitted. */
+/** Whether messages omit the field if it has its default value. Elements of lists are never omitted. */
 function hasDefault({ fieldKind, presence }: DescField): boolean {
   return (fieldKind === 'scalar' || fieldKind === 'enum') && presence === FeatureSet_FieldPresence.IMPLICIT;
 }

@@ -24,7 +24,7 @@ export function textRule(convert: (text: string) => ReturnType<ValueRule>): Valu
   return (value) => (typeof value === 'string' ? convert(value) : { value });
 }
 
-/** Trims a text. Unsets a text without content, or drops it from its list. */
+/** Trims a text. A text without content becomes absent. */
 export const trimmed: ValueRule = textRule((text) => ({ value: trimSpace(text) || undefined }));
 
 /** Creates a rule that trims a text, and rejects a text without content. */
@@ -63,8 +63,8 @@ export const textLanguage: ValueRule = (value) => {
 
 /**
  * Converts a person's phone number to E.164. Keeps a text that is not a single number, such as two numbers or a number
- * with a label: ZITADEL would store another number, or none. Drops such a text if it lacks the leading plus sign, which
- * ZITADEL requires.
+ * with a label, because ZITADEL would store another number, or none. Drops such a text if it lacks the leading plus
+ * sign that ZITADEL requires.
  */
 export const phone: ValueRule = (value) => {
   if (!isJsonObject(value) || typeof value.phone !== 'string') return { value };
@@ -81,8 +81,8 @@ export const phone: ValueRule = (value) => {
 };
 
 /**
- * Returns a phone number that begins with a plus sign or with 00; undefined for another text. Removes the scheme of a
- * link, and invisible characters that address books copy.
+ * Returns a phone number that begins with a plus sign or with 00; undefined for another text. Removes the prefix of a
+ * link, such as `tel:`, and invisible characters that address books copy.
  */
 export function internationalNumber(text: string): string | undefined {
   const number = text
@@ -174,12 +174,14 @@ function isInDns(text: string): boolean {
 const atom = String.raw`[^\x00- \x7f()<>[\]:;@\\,".]+`;
 const dotAtoms = new RegExp(`^${atom}(?:\\.${atom})*@${atom}(?:\\.${atom})*$`);
 
-/** Whether a text is an e-mail address without quotes, comments and angle brackets. DNS need not permit its domain. */
+/** Whether a text is an e-mail address without quotes, comments and angle brackets. DNS may not permit the domain. */
 export function isDotAtoms(text: string): boolean {
   return dotAtoms.test(text);
 }
 
-/** Returns a domain in its DNS form; an empty text if DNS does not permit its letters outside ASCII. */
+/**
+ * Returns a domain in its DNS form. Returns an empty text if DNS does not permit the domain's letters outside ASCII.
+ */
 function asciiDomain(domain: string): string {
   if (/^\p{ASCII}*$/u.test(domain)) return domain;
   // The conversion would drop text after a slash or a colon.

@@ -1,4 +1,5 @@
-// The form of facts about what ZITADEL does to records and their fields. Each section's row contains its facts.
+// Declares the types of facts. A fact describes what ZITADEL does to records or their fields. Each section's row
+// contains its facts.
 
 import type { IssueRow, IssueValues } from '../errors/issueText.ts';
 import type { JsonObject } from '../json/jsonObject.ts';
@@ -99,19 +100,21 @@ export type RecordFact = Fact &
   (
     | {
         readonly does: 'imports not';
-        /** Returns whether ZITADEL omits a record in an import; by default, ZITADEL omits all. */
+        /**
+         * Returns whether ZITADEL omits a record in an import; by default, ZITADEL omits all records of the section.
+         */
         readonly when?: (record: RecordWithSecrets, file: FileRecords) => boolean;
         /** Whether `when` depends on other records of the file than the given record. */
         readonly dependsOnFile?: true;
       }
     | {
         readonly does: 'exports not';
-        /** Returns whether exports omit a record, by its id; by default they omit all. */
+        /** Returns whether exports omit a record, by its id; by default, exports omit all records of the section. */
         readonly when?: (id: string) => boolean;
       }
     | { readonly does: 'changes' }
     | { readonly does: 'adds'; readonly when: (id: string, zitadel: ZitadelDomains) => boolean }
-    /** An effect that does not cause a difference between records. */
+    /** A fact that does not cause a difference between records. */
     | { readonly does: 'also' }
   );
 
@@ -151,8 +154,8 @@ export interface ZitadelBehaviour {
   readonly exportsPartly?: true;
   readonly caseless?: CaselessName;
   /**
-   * Whether ZITADEL may store records in another organisation than the file does. Comparisons must then search the
-   * whole instance.
+   * Whether ZITADEL may store a record in another organisation than the organisation in the file. Comparisons must then
+   * search the whole instance.
    */
   readonly movesRecords?: true;
   readonly missingProviders?: MissingProviders;
@@ -210,7 +213,7 @@ export function isFalse([, zitadel]: DifferingValues): boolean {
   return zitadel === undefined || zitadel === false;
 }
 
-/** The field that comparisons add to a record that ZITADEL moves. It contains the record's organisation. */
+/** The field in which comparisons show the organisation of a record that ZITADEL moves to another organisation. */
 export const ORGANISATION_FIELD = 'orgId';
 
 /** The fact about names that ZITADEL compares without case. */

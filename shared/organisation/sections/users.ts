@@ -164,7 +164,7 @@ export function isInDeletion({ partition }: StoredDocument): boolean {
   return partition?.startsWith(DELETION) === true;
 }
 
-/** Returns the section of a user, given its canonical JSON. Only people have a profile. */
+/** Returns the section of a user, given the user's canonical JSON: only people have a profile. */
 export function userSection(json: JsonObject): Section {
   return valueAt(json, 'user.profile') === undefined ? machineUserSection : humanUserSection;
 }
@@ -204,7 +204,10 @@ function inCanonicalLanguage(person: JsonObject): JsonObject {
   return copy;
 }
 
-/** Repeats the user's id inside `user`, where ZITADEL reads it. If the file contains both ids, the outer id counts. */
+/**
+ * Repeats the user's id inside `user`, from where ZITADEL reads the id. If the file contains both ids, the outer id
+ * counts.
+ */
 function canonicaliseServiceUser(json: JsonObject, orgId: string): void {
   const { userId: outerId, user, state, ...kept } = json;
   const isCanonical = isJsonObject(user) && outerId !== undefined && state !== undefined;

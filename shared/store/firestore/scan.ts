@@ -22,7 +22,7 @@ const DOCUMENTS_PER_BATCH = 500;
 
 /**
  * The time after which an unread call is closed. A connection allows 100 simultaneous calls, and every export has a
- * call for each section: idle calls would block other requests.
+ * call for each section. So idle calls would block other requests.
  */
 const MAX_IDLE_MS = 10_000;
 
@@ -131,7 +131,7 @@ function countCharacters({ fields }: DocumentMessage): number {
 
 /**
  * Builds the query of a range.
- * @param resumeAt replaces the start of the range
+ * @param resumeAt the position at which the query starts, instead of the start of the range
  */
 function buildQuery(connection: FirestoreConnection, range: StoredRange, resumeAt: Cursor | undefined): Query {
   const { collection, fields } = range;
