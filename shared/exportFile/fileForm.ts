@@ -57,7 +57,8 @@ async function* decompressed(content: Bytes, checkSize: CheckSize): AsyncGenerat
   const { start, rest } = await readStart(content, 2);
   if (start[0] !== 0x1f || start[1] !== 0x8b) return yield* rest;
   const decoder = createGunzip({ chunkSize: CHUNK_BYTES });
-  // If reading the content fails, the pipeline destroys the decoder with that error, and the loop below throws it.
+  // If reading the content fails, the pipeline destroys the decoder with that error. The loop below then throws the
+  // error.
   pipeline(Readable.from(rest, { objectMode: false }), decoder, () => undefined);
   let bytes = 0;
   try {
@@ -117,7 +118,8 @@ async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
 
 /**
  * Whether a value in a request is the export file.
- * @throws JsonError for an option, which the user must specify in the call, and for a scalar instead of the file
+ * @throws JsonError for an option, because the user must specify options in the call, and for a scalar instead of the
+ * file
  */
 function isFile({ path, text, value }: SplitValue): boolean {
   if (text === '') return true;

@@ -50,7 +50,10 @@ export interface PassOptions {
    * pass keeps all entries.
    */
   readonly onEntry?: (entry: OrganisationDraft, tally: ManifestTally) => void;
-  /** The drafts of an earlier pass. Needed for a file in which records precede their organisation's id. */
+  /**
+   * The drafts of an earlier pass over the same file. A file in which records precede their organisation's id needs two
+   * passes.
+   */
   readonly knownDrafts?: readonly OrganisationDraft[] | undefined;
   /**
    * Whether the source can be read only once. Errors then have no line number, because finding the line needs a second

@@ -91,8 +91,7 @@ function readWithoutInvalid(
 }
 
 /**
- * Reduces an error to the issues because of which the record fails. Omits the issues of parts that an import could
- * leave out.
+ * Reduces an error to the issues that make the record fail: removes the issues of parts that an import could leave out.
  */
 function causes(section: Section, error: InvalidRecordError): InvalidRecordError {
   const needed = error.issues.filter(({ path }) => optionalPart(section, path) === undefined);
@@ -100,8 +99,8 @@ function causes(section: Section, error: InvalidRecordError): InvalidRecordError
 }
 
 /**
- * Returns the reason if a value cannot be a record. Such values are short, so a file may contain hundreds of millions
- * of them.
+ * Returns the reason if a value cannot be a record, such as `null`. Such values are short, so a file may contain
+ * hundreds of millions of them.
  */
 function emptyReason(section: Section, value: unknown): string | undefined {
   if (value === null) return 'unexpected null in a list';

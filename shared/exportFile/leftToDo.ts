@@ -89,7 +89,7 @@ export class LeftToDo {
   }
 
   /**
-   * Adds a step for a record. Called directly for rules that depend on several records.
+   * Adds a step for a record. Other modules call this method for rules that depend on several records.
    * @param values the parameters of the rule's texts
    */
   add(rule: LeftToDoRule, section: Section, document: StoredDocument, values: IssueValues = {}): void {

@@ -35,7 +35,7 @@ export interface FileContent {
    * records that are deactivated or locked in the file.
    */
   readonly inSteps?: boolean;
-  /** The secrets that the request selected. If the file lacks selected secrets, the source lacks them too. */
+  /** The secrets that the request selected. If the file lacks one of these secrets, the source lacks it too. */
   readonly asked?: Readonly<Record<SecretField, boolean>>;
 }
 
@@ -48,8 +48,8 @@ export interface LeftToDoRule extends Pick<ManualStep, 'scope' | 'unlessValidate
   /** The step's text and remedy. */
   readonly row: IssueRow;
   /**
-   * The secrets whose absence from the file requires this step. `step` replaces the step if the request selected these
-   * secrets, because then the source lacks them too.
+   * `field` is the kind of secrets whose absence from the file requires this step. If the request selected these
+   * secrets, the source lacks them, and `step` replaces this step.
    */
   readonly lacks?: { readonly field: SecretField; readonly step: Pick<LeftToDoRule, 'reason' | 'row'> };
   /** Whether the file's content requires the step; by default always. */
@@ -109,12 +109,12 @@ const uses = recordSections.flatMap((section) =>
 );
 
 /**
- * The rules for the manual steps of each fact about ZITADEL. If several sections share a fact, its rules apply to all
- * of them.
+ * The rules for the manual steps of each fact about ZITADEL. The rules of a fact apply to all sections that share the
+ * fact.
  */
 const rulesByFact: ReadonlyMap<ZitadelFact, readonly LeftToDoRule[]> = new Map(
   [...Map.groupBy(uses, ({ fact }) => fact)].map(([fact, shared]) => {
-    // A rule sees only one record. A step that also depends on other records is added by the import into ZITADEL.
+    // A rule sees only one record. The import into ZITADEL itself adds the steps that depend on other records too.
     const sections = 'dependsOnFile' in fact ? [] : shared.map(({ section }) => section);
     return [fact, (fact.steps ?? []).map((step) => ({ ...stepRule(fact, step), sections }))];
   }),
@@ -148,7 +148,7 @@ export const leftToDoRules: readonly LeftToDoRule[] = [...forEveryTarget, ...[..
 /** The rule for a record that refers to organisations outside the file, or to their projects. */
 export const omittedOrganisations = stepOf('organisations_missing');
 
-/** The rule for a record whose name or key differs from another record's only by case. */
+/** The rule for a record whose name or key differs only in case from the name or key of another record. */
 export const repeatedName = stepRule(equalButForCase, equalButForCase);
 
 const providersToCreate = stepOf('providers_missing');

@@ -41,8 +41,8 @@ export function requireMirrorable({ manifest }: Inspection): void {
 }
 
 /**
- * Returns the sections of which the file has all records, according to its manifest. Sections of keys count only if the
- * request selects keys and the export included them.
+ * Returns the sections of which the file has all records, according to its manifest. A section of keys counts only if
+ * the request selects keys and the export included the keys.
  */
 export function mirroredSections({
   inspection: { manifest },

@@ -50,7 +50,8 @@ export interface OrganisationHeader {
    */
   readonly lastMarked: ReadonlyMap<string, string>;
   /**
-   * For each field, how many of its values have no record in the file to which they belong. Imports drop these values.
+   * For each field, how many values the file contains without the record to which the values belong. Imports drop these
+   * values.
    */
   readonly orphaned: Readonly<Record<string, number>>;
 }
@@ -119,7 +120,7 @@ export class OrganisationDraft {
 
   /**
    * Adds a field that is not a section, or an element of a list that only v1 files have.
-   * @param value the parsed text; undefined if it is too large
+   * @param value the parsed text; undefined if the text is too large
    * @returns the paths of unknown fields in the value
    * @throws JsonError for an invalid id
    */
@@ -178,7 +179,7 @@ export class OrganisationDraft {
     for (const mark of section.adjusted?.marks(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
     this.hasLoginNames ||= claimsLoginNames(section);
     // Use the first of several policies, because the import writes the first. A policy that fails its check is not
-    // imported, so it does not apply.
+    // imported, so its rules do not apply.
     if (section === domainPolicySection) this.validatesDomains ??= requiresValidation(json);
     if (section === passwordPolicySection && checkComplexityPolicy(json) === undefined)
       this.passwordComplexity ??= parseComplexity(json);

@@ -179,7 +179,8 @@ class PairedSide {
   }
 
   /**
-   * Whether to compare a record by its bytes. A record that contains other records is decoded, because these count too.
+   * Whether to compare a record by its bytes. A record that contains other records must be decoded, because the inner
+   * records count too.
    */
   private isPaired(section: Section, { text }: ExportFileItem): boolean {
     const nested = section.nested?.list.split('.').at(-1);

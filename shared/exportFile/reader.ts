@@ -168,7 +168,10 @@ export class ExportFileReader {
     return this.findsOnly && kind !== 'scalar' ? 'skip' : 'glance';
   }
 
-  /** Splits unknown lists and objects, so that their values are checked one by one. They can be too large to keep. */
+  /**
+   * Enters unknown lists and objects, so that the splitter checks their values one by one. A whole list or object can
+   * be too large to keep.
+   */
   private treatUnknown(name: string, kind: ValueKind): Treatment {
     if (!this.isWanted(name)) return 'skip';
     if (kind === 'object') this.onUnknown?.(name);

@@ -35,7 +35,7 @@ export class RecordParts {
   }
 
   /**
-   * Removes the parts that have issues, and returns them. If one of these parts must not be removed, removes nothing
+   * Removes and returns the parts that have issues. If an import cannot leave out one of these parts, removes nothing
    * and returns undefined.
    */
   remove(section: Section, { issues }: InvalidRecordError): readonly InvalidElement[] | undefined {

@@ -127,8 +127,8 @@ const exposeHeaders = [
 const preflightMaxAgeSeconds = 7200;
 
 /**
- * Allows pages of the given origins to call this service from a browser, with any request headers. Tokens are sent in a
- * header, so credentials such as cookies are not allowed. Other origins receive no CORS headers.
+ * Allows pages of the given origins to call this service from a browser, with any request headers. Callers send tokens
+ * in a header, so browsers need not send cookies. Other origins receive no CORS headers.
  */
 function cors(origins: readonly string[]): MiddlewareHandler<HttpEnv> {
   const allow = honoCors({

@@ -124,8 +124,8 @@ const BLOCK_BYTES = 16;
 
 /**
  * Returns a function that encrypts a file with a key that only this process has, because disk blocks of a deleted file
- * can be recovered. The cipher's counter is the position in the file, so that readers can begin anywhere. This is safe
- * because no position is written twice.
+ * can be recovered. The cipher's counter is the position in the file, so that readers can begin anywhere. No position
+ * is written twice, so no counter is used twice.
  */
 function fileEncryption(): FileEncryption {
   const key = randomBytes(32);

@@ -120,8 +120,8 @@ function noteStart(socket: Socket, chunk: Buffer): void {
 
 /**
  * Passes a connection to the HTTP/1 server, and passes its data in small parts. Node's parser would parse all received
- * bytes even after the connection is destroyed: 64 KB are thousands of small requests. The bytes of a body are not
- * split.
+ * bytes even after the connection is destroyed, and 64 KB can contain thousands of small requests. The bytes of a body
+ * are not split.
  */
 function passToHttp1(http1: Http1Server, socket: Socket, bodies: BodyBytes): void {
   http1.emit('connection', socket);

@@ -11,8 +11,8 @@ import type { SqliteOptions } from './sqlite/sqliteDatabase.ts';
 import type { Store } from './store.ts';
 
 /**
- * The location of an instance's database: a directory with an embedded database, or a database of Cloud Firestore.
- * Other modules check these properties instead of the kind of database.
+ * The location of an instance's database: a directory with an embedded database, or a database of Cloud Firestore. Most
+ * modules check the properties below instead of `kind`.
  */
 export type StoreLocation = (
   | { readonly kind: 'sqlite'; readonly directory: string }
@@ -80,8 +80,8 @@ export function requireMasterKey({ directory, masterKey }: StoreLocation): void 
 }
 
 /**
- * Returns the milliseconds after which no process writes with an earlier master key. It is 0 for an embedded database,
- * where each commit requires the current key.
+ * Returns the milliseconds after which no process writes with an earlier master key. Returns 0 for an embedded
+ * database, where each commit requires the current key.
  */
 export function keyFenceMs({ directory }: StoreLocation): number {
   return directory === undefined ? KEY_FENCE_MS : 0;

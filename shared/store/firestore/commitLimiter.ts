@@ -39,7 +39,8 @@ export class CommitLimiter {
   }
 
   /**
-   * Runs one attempt of a commit when fewer than the allowed number are in flight; after the deadline, immediately.
+   * Runs one attempt of a commit when fewer than the allowed number are in flight. After the deadline, runs the attempt
+   * immediately.
    * @throws the attempt's error; the signal's reason
    */
   async run<Result>(writes: number, attempt: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {

@@ -28,7 +28,7 @@ const keyRecord = z.object({
 /** The ids of a database's master keys. Ids are derived from the keys, so they identify the right keys. */
 export type KeyRecord = z.infer<typeof keyRecord>;
 
-/** Reads the record; undefined if the database has never contained a secret. */
+/** Reads the key record; undefined if the database has never contained a secret. */
 export async function readKeyRecord(reader: Reader): Promise<KeyRecord | undefined> {
   const [stored] = await reader.getMany([keyRecordKey], ['body']);
   return parseKeyRecord(stored);
@@ -109,8 +109,8 @@ export function embeddedGuard(keyring: Keyring): DatabaseGuard {
 const KEY_CHECK_INTERVAL_MS = 60_000;
 
 /**
- * The time after which no process uses an earlier key. A process uses a key for up to a minute after reading its id,
- * and may then still finish a commit that it has begun.
+ * The time after which no process uses an earlier key. A process uses a key for up to a minute after reading the key's
+ * id. It may then still finish a commit that has begun.
  */
 export const KEY_FENCE_MS = KEY_CHECK_INTERVAL_MS + 15_000;
 
@@ -127,7 +127,7 @@ export function sharedGuard(keyring: Keyring): DatabaseGuard {
     const [instance, keys] = await reader.getMany([instanceKey, keyRecordKey], ['body']);
     requireInstanceFormat(instance);
     const record = parseKeyRecord(keys);
-    // A process without keys neither reads nor writes secrets, so it needs no check.
+    // A process without keys neither reads nor writes secrets, so its keys need no check.
     if (record !== undefined && !keyring.isEmpty) current = requireKeys(record, keyring);
     checkedAt = startedAt;
   };

@@ -17,7 +17,8 @@ interface KeySource {
 
 /**
  * The master keys of a process. A keyring never drops a key, because snapshots may contain values that an earlier key
- * encrypted. It reads its source again for an unknown key, because `identity rekey` adds a key while servers run.
+ * encrypted. For an unknown key, the keyring reads its source again, because `identity rekey` adds a key while servers
+ * run.
  */
 export class Keyring {
   private readonly source: KeySource;
