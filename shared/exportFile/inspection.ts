@@ -217,8 +217,8 @@ export function tallyOrganisation(record: OrganisationRecord | undefined, tally:
 const MANY_ORGANISATIONS = 1_000;
 
 /**
- * Rejects a file inside the request that has too many organisations, before reading their fields, which takes much
- * longer. Skips a file in a bucket, because this check would download the file a second time.
+ * Rejects a file inside the request that has too many organisations. Does so before their fields are read, because
+ * reading them takes much longer. Skips a file in a bucket, because this check would download the file a second time.
  * @throws IdentityError 413
  */
 async function countOrganisations(source: ExportFileSource, signal: AbortSignal, limits: FileLimits = {}) {
@@ -358,7 +358,10 @@ async function countRecords(
   return { pass, counts, nested, invalid, leftOut, initialPeople, unknownUsers };
 }
 
-/** The organisations of a file. `entries` contains the position in `organisations` for each entry of the file. */
+/**
+ * The organisations of a file. For each entry of the file, `entries` contains the position of its organisation in
+ * `organisations`.
+ */
 interface MergedEntries {
   readonly organisations: readonly OrganisationHeader[];
   readonly entries: readonly number[];

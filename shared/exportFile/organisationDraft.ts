@@ -19,7 +19,7 @@ import { documentPath } from '../store/store.ts';
 import { invalidRecordIssue } from './fileRecord.ts';
 import type { ExportFileItem } from './reader.ts';
 
-/** Lists that v1 files contain next to a record, and v2 files inside the record, by section (zitadel 5.9). */
+/** By section: lists that v1 files contain next to a record, and v2 files inside the record (zitadel 5.9). */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;
 
 /** The facts about an organisation that must be known before its records are written. */

@@ -1,6 +1,6 @@
 /** The fields of a request that select organisations. */
 interface Selection {
-  /** Without ids, all organisations are selected. */
+  /** The ids of the organisations to select. Without ids, all organisations are selected. */
   readonly orgIds?: readonly string[];
   readonly excludedOrgIds?: readonly string[];
 }

@@ -40,7 +40,7 @@ export type FieldFilter = (name: string) => boolean;
 interface ReadingOptions {
   /** Whether to return only the positions of records, without text and value. */
   readonly findsOnly?: boolean;
-  /** Whether to leave the parsing of records in lists to the caller, by `parseHeld`. */
+  /** Whether the caller parses the records in lists, by `parseHeld`. The reader then leaves them unparsed. */
   readonly holdsRecords?: boolean;
   /** Returns whether to skip a record of a list, by its path. */
   readonly isSkipped?: ((path: JsonPath) => boolean) | undefined;

@@ -89,8 +89,8 @@ export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', s
   const { promise, resolve } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout;
   const watch = () => {
-    // A pipelined HTTP/1 response waits for the responses before it. Its client cannot read it before it has the
-    // connection.
+    // A pipelined HTTP/1 response waits for the responses before it. Until it has the connection, no client can
+    // read it.
     const hasConnection = outgoing.socket !== null;
     timer = setTimeout(() => (hasConnection ? abortResponse(outgoing) : watch()), stallMs);
   };

@@ -144,7 +144,7 @@ function passToHttp1(http1: Http1Server, socket: Socket, bodies: BodyBytes): voi
 }
 
 function passToHttp2(http2: Http2Server, socket: Socket): void {
-  // Without this, a connection that the client has closed would remain open until it times out.
+  // Without this setting, a connection that the client has closed would remain open until it times out.
   socket.allowHalfOpen = false;
   http2.emit('connection', socket);
 }

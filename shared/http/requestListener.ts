@@ -54,7 +54,7 @@ export function requestListener(
       return RESPONSE_ALREADY_SENT;
     },
     {
-      // The host of requests without a Host header. Load balancers probe with HTTP/1.0, which does not require the
+      // The host of requests without a Host header. HTTP/1.0, with which load balancers probe, does not require the
       // header.
       hostname: 'localhost',
       overrideGlobalObjects: false,

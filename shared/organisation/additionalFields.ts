@@ -45,7 +45,10 @@ const NOTHING: readonly FoundField[] = [];
 
 const fieldsBySection = new WeakMap<Section, readonly SpelledField[]>();
 
-/** @throws Error for a declaration that contradicts ZITADEL's definition */
+/**
+ * Returns the additional fields of a section, with both spellings of each name.
+ * @throws Error for a declaration that contradicts ZITADEL's definition
+ */
 function spelledFields(section: Section): readonly SpelledField[] {
   const known = fieldsBySection.get(section);
   if (known !== undefined) return known;

@@ -230,7 +230,7 @@ function isOmittedCredential({ credentials = [] }: CheckedSection, value: unknow
   return valueInEitherSpelling(value, path) === undefined;
 }
 
-/** Parts of a message's JSON that the decoder would lose or reject. */
+/** What the inspection of a message's JSON has found: content that the decoder would lose or reject. */
 interface JsonFindings {
   /** The paths of 64-bit integers whose JSON numbers JavaScript cannot represent exactly. */
   readonly rounded: string[];
@@ -239,7 +239,7 @@ interface JsonFindings {
   readonly unknown: { readonly fields: string[]; readonly values: { path: string; value: string | number }[] };
 }
 
-/** Inspects a field's value or an element of a list. Returns it in a form that our decoder accepts. */
+/** Inspects a field's value or an element of a list. Returns the value in a form that our decoder accepts. */
 type Inspect = (value: unknown, path: string, found: JsonFindings) => unknown;
 
 interface KnownField {

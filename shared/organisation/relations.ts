@@ -91,7 +91,7 @@ export interface UniqueName {
 export interface ReservedName {
   /** The `UniqueName.type` of the claims. */
   readonly type: string;
-  /** The field that contains the name, after the last `@` of its text. */
+  /** The path of a text, such as an e-mail address. The name is the part after the last `@` of the text. */
   readonly suffixOf: FieldPath;
   readonly reserved: KeyedIssue;
 }

@@ -1,6 +1,6 @@
 // The roles that ZITADEL defines by default, and their permissions.
 
-/** Where a member has roles. */
+/** The scope in which a member has roles. */
 export type MembershipScope = 'instance' | 'organisation' | 'project' | 'projectGrant';
 
 /**

@@ -203,7 +203,7 @@ const extension =
  */
 function toE164(text: string): string | undefined {
   if (!viable.test(text)) return undefined;
-  // The international prefix of Switzerland, ZITADEL's default region, may follow the plus sign.
+  // The text may contain the international prefix `00` of Switzerland, ZITADEL's default region, after the plus sign.
   const digits = digitsOf(text).replace(/^00(?=[1-9])/, '');
   return parsePhoneNumberFromString(`+${digits}`, { extract: false })?.number;
 }
@@ -230,10 +230,7 @@ function asciiDigit(character: string): string {
 /** The maximum number of characters in ids of organisations, and in ids by which operations find a record. */
 export const MAX_ID_CHARACTERS = 200;
 
-/**
- * Whether an id has too many characters. Counts the characters only if there are too many code units, because a
- * character has one or two.
- */
+/** Whether an id has too many characters. A character has one or two code units, so most ids need no exact count. */
 export function isLongId(id: string): boolean {
   return id.length > MAX_ID_CHARACTERS && [...id].length > MAX_ID_CHARACTERS;
 }

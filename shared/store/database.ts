@@ -19,7 +19,7 @@ export interface VersionedDocuments {
   readonly versions: readonly Version[];
 }
 
-/** A past state of a database. After its disposal, it cannot be read. */
+/** A past state of a database. It cannot be read after it was disposed of. */
 export interface Moment extends AsyncDisposable {
   readonly readTime: Date;
 }

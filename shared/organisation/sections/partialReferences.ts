@@ -5,7 +5,7 @@ import { triggerActionSection } from './actions.ts';
 import { projectGrantSection, userGrantSection } from './grants.ts';
 import type { Section } from './section.ts';
 
-/** A field with a list of ids or keys of other records. */
+/** A field with a list of references: ids or keys of other records. */
 interface PartialReferences {
   readonly field: string;
   readonly collection: Collection;

@@ -168,8 +168,8 @@ export interface Completion {
 interface AdjustedField {
   readonly field: FieldPath;
   /**
-   * Returns the marks of a record, such as `primary`. For each mark, the import knows the organisation's last record in
-   * the file with that mark.
+   * Returns a record's marks, such as `primary`. For each mark, the import knows which record with this mark is the
+   * organisation's last in the file.
    */
   readonly marks: (json: JsonObject) => readonly string[];
   /**

@@ -56,7 +56,7 @@ export class CommitLimiter {
       throw reason;
     } finally {
       this.running--;
-      // Wake all waiting calls, because an aborted call would not wake the next.
+      // Wake all waiting calls: if only one call were woken and it was aborted, the others would keep waiting.
       for (const wake of this.waiting.splice(0)) wake();
     }
   }

@@ -34,7 +34,7 @@ export interface LockRequest {
 export interface Fence {
   readonly epoch: string;
   readonly versions: readonly string[];
-  /** Aborts when this process notices that another process has removed its expired lease. */
+  /** Aborts when this process notices that its own lease has expired and that another process has removed the lease. */
   readonly lost: AbortSignal;
 }
 

@@ -25,7 +25,7 @@ const keyRecord = z.object({
   ids: z.tuple([z.string()], z.string()),
 });
 
-/** The ids of a database's master keys. Ids are derived from the keys, so they identify the right keys. */
+/** The ids of a database's master keys. An id is derived from the key, so it shows whether a key is the right one. */
 export type KeyRecord = z.infer<typeof keyRecord>;
 
 /** Reads the key record; undefined if the database has never contained a secret. */
