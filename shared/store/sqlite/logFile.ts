@@ -1,6 +1,6 @@
 // The write-ahead log of a SQLite file: its size, durability and checkpoints.
 
-import { closeSync, fdatasync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
@@ -11,14 +11,6 @@ import type { SqliteConnection } from './sqliteConnection.ts';
 import type { Writer } from './writer.ts';
 
 const syncData = promisify(fdatasync);
-
-// The layout of SQLite's log: a header, then a frame for each page. Each frame repeats the salt of the header. A log that
-// starts anew has another salt, and overwrites the frames of the earlier content.
-const HEADER_BYTES = 32;
-const FRAME_BYTES = 24 + 4_096;
-const SALT_BYTES = 8;
-const SALT_IN_HEADER = 16;
-const SALT_IN_FRAME = 8;
 
 /**
  * The write-ahead log of an open database, read as a file. This is safe only for the log: closing another descriptor of
@@ -41,25 +33,13 @@ export class LogFile {
     if (this.descriptor !== undefined) await syncData(this.descriptor);
   });
 
-  /** Returns the size of the file, which keeps up to `KEPT_LOG_BYTES` after its content was moved into the database. */
+  /**
+   * Returns the size of the file. After the content was moved into the database, SQLite shortens the file to a few
+   * megabytes at the next commit. So the size of the file is close to the size of the content in use.
+   */
   size(): number {
     // The store may already have closed the file, because a snapshot may be closed after the store.
     return this.descriptor === undefined ? 0 : fstatSync(this.descriptor).size;
-  }
-
-  /** Whether the content in use is longer than a number of bytes. The rest of the file is earlier content. */
-  reaches(bytes: number): boolean {
-    const salt = this.readSalt(SALT_IN_HEADER);
-    const frame = Math.floor(bytes / FRAME_BYTES);
-    const saltThere = this.readSalt(HEADER_BYTES + frame * FRAME_BYTES + SALT_IN_FRAME);
-    return salt !== undefined && saltThere !== undefined && salt.equals(saltThere);
-  }
-
-  /** Reads a salt; returns undefined after the end of the file. */
-  private readSalt(position: number): Buffer | undefined {
-    const salt = Buffer.alloc(SALT_BYTES);
-    if (this.descriptor === undefined) return undefined;
-    return readSync(this.descriptor, salt, 0, SALT_BYTES, position) === SALT_BYTES ? salt : undefined;
   }
 
   close(): void {
@@ -101,7 +81,6 @@ const program = `
  */
 export class Checkpoints {
   private readonly file: string;
-  private readonly log: Pick<LogFile, 'reaches'>;
   private readonly betweenCommits: Writer['between'];
   private readonly workers = new WorkerPool<Mode, unknown>(() => this.start(), 1);
   private worker: Worker | undefined;
@@ -112,9 +91,8 @@ export class Checkpoints {
    * @param betweenCommits a function that runs work while no commit adds pages to the log. Once all pages are moved,
    * the next commit reuses the log from its start.
    */
-  constructor(file: string, log: Pick<LogFile, 'reaches'>, betweenCommits: Writer['between']) {
+  constructor(file: string, betweenCommits: Writer['between']) {
     this.file = file;
-    this.log = log;
     this.betweenCommits = betweenCommits;
   }
 
@@ -122,10 +100,10 @@ export class Checkpoints {
    * Starts to move the log if it has grown enough since the last time, or if it exceeds its limit. If it exceeds its
    * limit, all snapshots have ended, so none of them needs the log.
    */
-  afterCommit(isOverLimit: boolean): void {
-    if (!this.log.reaches(this.begunAt)) this.begunAt = 0;
-    if (this.running !== undefined || (!isOverLimit && !this.log.reaches(this.begunAt + GROWTH_BYTES))) return;
-    this.begunAt += GROWTH_BYTES;
+  afterCommit(logBytes: number, isOverLimit: boolean): void {
+    if (logBytes < this.begunAt) this.begunAt = 0;
+    if (this.running !== undefined || (!isOverLimit && logBytes < this.begunAt + GROWTH_BYTES)) return;
+    this.begunAt = logBytes;
     this.running = this.run(isOverLimit).finally(() => {
       this.running = undefined;
     });

@@ -46,11 +46,11 @@ export class Moments {
 
   /**
    * Ends all moments if the log exceeds its limit.
+   * @param logBytes the size of the log
    * @returns whether the log exceeds the limit
    */
-  limitLog(): boolean {
-    const { file, log, logMarginBytes } = this.limit;
-    const logBytes = log.size();
+  limitLog(logBytes = this.limit.log.size()): boolean {
+    const { file, logMarginBytes } = this.limit;
     if (logBytes <= logMarginBytes || logBytes <= sizeOf(file) + logMarginBytes) return false;
     for (const moment of this.opened) moment.end();
     return true;

@@ -32,10 +32,10 @@ export interface ConnectionOptions {
 }
 
 /**
- * The size to which SQLite shortens a write-ahead log after its content was moved into the database. A log rarely grows
- * larger, so that most commits overwrite the file: syncing a commit that extends a file takes several times as long.
+ * The size to which SQLite shortens a write-ahead log after its content was moved into the database. Commits to a
+ * larger file were not faster, and the size of a small file shows how much of the file is in use.
  */
-export const KEPT_LOG_BYTES = 40 * 2 ** 20;
+export const KEPT_LOG_BYTES = 4 * 2 ** 20;
 /**
  * The number of pages after which a commit moves the log into the database, if `Checkpoints` has not done so before.
  */

@@ -65,13 +65,16 @@ function createDatabase(file: string, logMarginBytes: number, isAttended: () => 
   requireFileFormat(connection);
   const log = new LogFile(connection);
   const moments = new Moments({ file, log, logMarginBytes });
-  const onCommit = () => checkpoints.afterCommit(moments.limitLog());
+  const onCommit = () => {
+    const logBytes = log.size();
+    checkpoints.afterCommit(logBytes, moments.limitLog(logBytes));
+  };
   const onBegin = () => {
     requireFileFormat(connection);
     return nextVersion(connection);
   };
   const writer = createWriter(connection, { onBegin, onCommit, sync: log.sync });
-  const checkpoints = new Checkpoints(file, log, writer.between);
+  const checkpoints = new Checkpoints(file, writer.between);
   return {
     read: async (keys, fields, at) =>
       withStoreErrors(() =>

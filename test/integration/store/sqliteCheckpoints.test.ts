@@ -73,11 +73,11 @@ it('the end of the write-ahead log is moved between two commits, so that the nex
   onTestFinished(() => connection.close());
   connection.execute('PRAGMA journal_mode = WAL; CREATE TABLE numbers (value INTEGER)');
   let works = 0;
-  const checkpoints = new Checkpoints(connection.file, { reaches: (bytes) => bytes < 40 * MEGABYTE }, async (work) => {
+  const checkpoints = new Checkpoints(connection.file, async (work) => {
     works++;
     await work();
   });
-  checkpoints.afterCommit(false);
+  checkpoints.afterCommit(40 * MEGABYTE, false);
   await checkpoints.close();
   expect(works).toBe(1);
 });
@@ -86,13 +86,11 @@ describe('a thread that cannot move the log', () => {
   it('is reported, and replaced the next time', async () => {
     const file = await newFile();
     await writeFile(file, 'no database at all'.repeat(1_000));
-    let size = 0;
-    const checkpoints = new Checkpoints(file, { reaches: (bytes) => bytes < size }, async () => {});
-    for (const [round, megabytes] of [40, 80].entries()) {
-      size = megabytes * MEGABYTE;
+    const checkpoints = new Checkpoints(file, async () => {});
+    for (const [round, bytes] of [40, 80].entries()) {
       const reports = () => {
         // Begins once; after that the log has not grown.
-        checkpoints.afterCommit(false);
+        checkpoints.afterCommit(bytes * MEGABYTE, false);
         return logged().match(/"severity":"WARNING".*not a database/g);
       };
       await expect.poll(reports).toHaveLength(round + 1);
