@@ -30,7 +30,7 @@ const kinds: readonly [string, keyof Limits, (size: number) => object, RegExp][]
     'clear passwords',
     'clearPasswords',
     (size) => ({ data_orgs: { orgs: [organisation('o', { humanUsers: people(size, clear) })] } }),
-    /more than 3 clear passwords of an import: hash them before the import/,
+    /more than 3 clear passwords of an import: hash the passwords before the import/,
   ],
   [
     'records of a dry run',

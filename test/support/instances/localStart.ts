@@ -28,8 +28,9 @@ export interface LocalStartOptions {
 }
 
 const ATTEMPTS = 10;
-// Below the ephemeral ports, so that no other process takes a port between the search and the start.
-const LOWEST_PORT = 10_000;
+// Below the ephemeral ports, so that no other process takes a port between the search and the start. Above 10080, the
+// highest port to which `fetch` refuses to connect.
+const LOWEST_PORT = 10_081;
 const HIGHEST_PORT = 30_000;
 
 /** Starts the program of `npm start`, and waits until it is ready. */

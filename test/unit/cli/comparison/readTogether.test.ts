@@ -107,7 +107,7 @@ function pick<Value>(values: readonly Value[], at: number): Value | undefined {
 }
 
 function editText(value: unknown, at: number): unknown {
-  const texts = JSON.stringify(value).match(/:"[^"]*"/g) ?? [];
+  const texts = JSON.stringify(value).match(/:"(?:[^"\\]|\\.)*"/g) ?? [];
   const edited = pick(texts, at);
   return edited === undefined ? value : JSON.parse(JSON.stringify(value).replace(edited, `${edited.slice(0, -1)}x"`));
 }
