@@ -12,7 +12,7 @@ import type { DocumentMessage, Timestamp } from './messages.ts';
 
 export interface FirestoreConnection {
   /** Google's client, which opens the channel and adds credentials; see `methods.ts`. */
-  readonly client: Pick<InstanceType<typeof firestore.v1.FirestoreClient>, 'initialize' | 'close'>;
+  readonly client: Pick<InstanceType<typeof firestore.v1.FirestoreClient>, 'initialize' | 'firestoreStub' | 'close'>;
   readonly database: string;
   /** The resource name under which all collections are. */
   readonly parent: string;

@@ -104,12 +104,18 @@ async function openStream<Request, Response>(
   request: Request,
 ): Promise<ResponseStream> {
   const channel = await channelOf(connection);
+  // After an abort, nobody waits for the stream: it would stay open, and its error would end the process.
+  connection.deadline?.cut.throwIfAborted();
   const { path, metadata, options } = describeCall(connection, method, request);
   return channel.makeServerStreamRequest(path, method.encode, method.decode, request, metadata, options);
 }
 
 async function channelOf({ client }: FirestoreConnection): Promise<grpc.Client> {
-  const channel = await client.initialize();
+  const channel = await client.initialize().catch((error: unknown) => {
+    // The client would keep the failed attempt, and so fail in all later calls.
+    delete client.firestoreStub;
+    throw error;
+  });
   if (!(channel instanceof grpc.Client)) throw new Error('the client of Firestore does not use gRPC');
   return channel;
 }
