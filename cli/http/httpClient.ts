@@ -58,7 +58,12 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
       expect: call.asksFirst === true ? '100-continue' : undefined,
     }),
   };
-  const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, signal });
+  const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers });
+  // Does not use the option `signal`: the request would then pass the reason on to the socket, which has no listener for
+  // errors after the response has arrived, and so end the process.
+  const stop = () => request.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  request.once('close', () => signal.removeEventListener('abort', stop));
   // Ignores the error here: if the response has begun, the reader of its body receives an error too.
   request.on('error', () => undefined);
   let sourceFailure: unknown;
