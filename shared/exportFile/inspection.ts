@@ -121,8 +121,8 @@ export async function inspect(
   const merged = mergeEntries(drafts, violations);
   violations.throwIfAny();
   for (const { record } of merged.organisations) tallyOrganisation(record, tally);
-  if (options.isOnce === true) requireManifest(manifest, tally);
-  else if (manifest !== undefined) checkManifest(manifest, tally);
+  if (options.isOnce === true) requireManifest(manifest);
+  if (manifest !== undefined) checkManifest(manifest, tally);
   const { organisations, entries } = select(merged, isSelected);
   const stated = statedContent(manifest);
   for (const { record } of organisations) if (record !== undefined) options.visitor?.add(record);
@@ -173,13 +173,17 @@ export async function* proveExport(
   onItems?: PassOptions['onItems'],
 ): AsyncGenerator<Uint8Array, void, void> {
   const { manifest, tally } = yield* tallyExport(source, signal, { onItems });
-  requireManifest(manifest, tally);
+  checkManifest(requireManifest(manifest), tally);
 }
 
-function requireManifest(manifest: Manifest | undefined, tally: ManifestTally): void {
+/**
+ * Returns the manifest of an export by this service.
+ * @throws IdentityError INVALID_ARGUMENT if the manifest is missing
+ */
+export function requireManifest(manifest: Manifest | undefined): Manifest {
   if (manifest === undefined)
     throw invalidRequest([{ field: 'manifest', description: 'missing, although every export ends with a manifest' }]);
-  checkManifest(manifest, tally);
+  return manifest;
 }
 
 /** The listeners of `tallyExport`. */

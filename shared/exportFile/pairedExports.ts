@@ -9,7 +9,13 @@ import { nestedRecords } from '../organisation/record.ts';
 import { isList, type Section } from '../organisation/sections/section.ts';
 import { chunksInTurns } from '../turns.ts';
 import { addItem, createPass, draftAt, type PassOptions } from './filePass.ts';
-import { checkManifest, type Inspection, type RecordVisitor, tallyOrganisation } from './inspection.ts';
+import {
+  checkManifest,
+  type Inspection,
+  type RecordVisitor,
+  requireManifest,
+  tallyOrganisation,
+} from './inspection.ts';
 import { statedContent } from './manifest.ts';
 import { type ExportFileItem, ExportFileReader } from './reader.ts';
 
@@ -78,16 +84,13 @@ export async function readPaired(
     }
     const inspections = [first.finish(equal), second.finish(equal)] as const;
     // Equal records were not decoded. The sum of their hashes, derived from each manifest, must be the same.
-    if (first.undecoded !== second.undecoded) throw notProved('digest mismatch between the two exports');
+    if (first.undecoded !== second.undecoded)
+      throw invalidRequest([{ field: 'manifest', description: 'digest mismatch between the two exports' }]);
     return inspections;
   } finally {
     stop.abort();
     await Promise.all([first.close(), second.close()]);
   }
-}
-
-function notProved(description: string): Error {
-  return invalidRequest([{ field: 'manifest', description }]);
 }
 
 /** The sections whose records are compared by their bytes, and the listener for equal records. */
@@ -135,10 +138,10 @@ class PairedSide {
     const { pass, source } = this;
     this.decode();
     if (this.reader.organisations > 0) draftAt(pass, this.reader.organisations - 1);
-    const { drafts, manifest, tally } = pass;
+    const { drafts, tally } = pass;
+    const manifest = requireManifest(pass.manifest);
     const headers = drafts.map((draft) => draft.toHeader());
     for (const { record } of headers) tallyOrganisation(record, tally);
-    if (manifest === undefined) throw notProved('missing, although every export ends with one');
     const inspected = { counts: addCounts(tally.counts, equal), digest: manifest.digest };
     checkManifest(manifest, inspected);
     const organisations = headers.filter(({ orgId }) => source.isSelected(orgId));
@@ -171,7 +174,7 @@ class PairedSide {
     }
     const { orgId } = draftAt(this.pass, item.organisation);
     if (orgId === undefined) throw new JsonError(item.path, 'the record precedes the id of its organisation');
-    const isPaired = item.value === undefined && item.isTooLarge === undefined && this.isPaired(section, item);
+    const isPaired = isHeld(item) && this.isPaired(section, item);
     const key = isPaired ? `${item.name}${JSON.stringify(orgId)}${item.text}` : item.path.join();
     if (isPaired && this.source.isSelected(orgId) && other.remove(key))
       this.paired.onEqual({ section, orgId, text: item.text, json: () => parseHeld(item).value });
@@ -206,8 +209,7 @@ class PairedSide {
     for (const [key, item] of this.waiting) {
       if (this.waitingBytes <= bytes) return;
       this.remove(key);
-      const isHeld = item.value === undefined && item.isTooLarge === undefined;
-      addItem(isHeld ? { ...item, ...parseHeld(item) } : item, this.pass, this.addRecord);
+      addItem(isHeld(item) ? { ...item, ...parseHeld(item) } : item, this.pass, this.addRecord);
     }
   }
 
@@ -216,4 +218,9 @@ class PairedSide {
     this.source.visitor.add(whole, undefined, path);
     for (const nested of nestedRecords(record, path)) this.source.visitor.add(nested.record, whole);
   };
+}
+
+/** Whether the reader has left an item unparsed. */
+function isHeld({ value, isTooLarge }: ExportFileItem): boolean {
+  return value === undefined && isTooLarge === undefined;
 }

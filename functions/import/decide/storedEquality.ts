@@ -15,17 +15,11 @@ import { credentialFields, type FieldName } from '../../../shared/store/document
 import { type DocumentKey, documentId, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { RecordConflict } from '../contract.ts';
 
+/** The fields that show whether a stored record has exactly the content of an imported record. */
+export const contentFields: readonly FieldName[] = ['partition', 'orgId', 'digest', ...credentialFields, 'otpEmail'];
+
 /** The fields to compare between a stored record and an imported record. */
-export const comparedFields: readonly FieldName[] = [
-  'partition',
-  'orgId',
-  'digest',
-  'state',
-  ...credentialFields,
-  'otpEmail',
-  'createdAt',
-  'changedAt',
-];
+export const comparedFields: readonly FieldName[] = [...contentFields, 'state', 'createdAt', 'changedAt'];
 
 /**
  * Whether two records can be equal despite different digests: the file may lack fields that exports add, or a state

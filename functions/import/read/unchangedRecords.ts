@@ -12,7 +12,7 @@ import {
 } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
-import { isSameRecord } from '../decide/storedEquality.ts';
+import { contentFields, isSameRecord } from '../decide/storedEquality.ts';
 import { isDoomed } from '../mirror/deletions.ts';
 import type { InspectedRecord } from '../plan/inspectedRecords.ts';
 import type { Targets } from '../plan/targets.ts';
@@ -65,7 +65,7 @@ export async function findUnchanged(
     const [found, references] = await Promise.all([
       store.getMany(
         batch.map(({ key }) => key),
-        mirror === undefined ? recordFields : mirroredFields,
+        mirror === undefined ? contentFields : mirroredFields,
       ),
       readByPath(store, unread.flat(), ['orgId', 'partition']),
     ]);
@@ -91,8 +91,7 @@ export async function findUnchanged(
   return unchanged;
 }
 
-const recordFields: readonly FieldName[] = ['partition', 'orgId', 'digest', ...credentialFields, 'otpEmail'];
-const mirroredFields: readonly FieldName[] = [...recordFields, 'changedAt'];
+const mirroredFields: readonly FieldName[] = [...contentFields, 'changedAt'];
 
 /** Whether a record equals the stored record, and a mirroring import has nothing else to decide about the record. */
 function isStored(

@@ -100,6 +100,11 @@ export function decodeDocument({ name, fields }: DocumentMessage, names: readonl
   return document;
 }
 
+/** Returns the paths that select fields in a read. An empty list would select all fields. */
+export function selectedPaths(fields: readonly FieldName[]): readonly string[] {
+  return fields.length === 0 ? ['__name__'] : fields;
+}
+
 /** The number of digits of a time's seconds. Firestore's times end in the year 9999, whose seconds have 12 digits. */
 const SECONDS_DIGITS = 12;
 

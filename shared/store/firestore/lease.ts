@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { SECOND_MS } from '../../clock.ts';
+import { defined } from '../../defined.ts';
 import { instanceLockLost } from '../../errors/storeErrors.ts';
 import { log } from '../../log.ts';
 import { type RetryPolicy, retry } from '../../retry.ts';
@@ -67,7 +68,7 @@ export function createLease(connection: FirestoreConnection, leaseMs: number): I
     position: async (signal) => {
       const called = { ...connection, deadline: createDeadline(signal) };
       const { readTime } = await getDocuments(called, [leaseKey], []);
-      return encodeVersion({ ...(readTime === undefined ? {} : { updateTime: readTime }) });
+      return encodeVersion(defined({ updateTime: readTime }));
     },
   };
 }

@@ -4,7 +4,13 @@ import type { VersionedDocuments } from '../database.ts';
 import type { FieldName } from '../documentFields.ts';
 import type { DocumentKey } from '../store.ts';
 import { attemptUntil, type CallDeadline, fromGrpcError, transientPolicy } from './call.ts';
-import { decodeDocument, documentName, encodeVersion, type FirestoreConnection } from './firestoreConnection.ts';
+import {
+  decodeDocument,
+  documentName,
+  encodeVersion,
+  type FirestoreConnection,
+  selectedPaths,
+} from './firestoreConnection.ts';
 import type { BatchGetResponse, DocumentMessage, Timestamp } from './messages.ts';
 import { batchGetDocuments, type ResponseStream } from './methods.ts';
 
@@ -34,7 +40,7 @@ export async function getDocuments(
   let readTime: Timestamp | undefined;
   for (let from = 0; from < distinct.length; from += NAMES_PER_REQUEST) {
     const documents = distinct.slice(from, from + NAMES_PER_REQUEST);
-    const request = { database, documents, mask: fieldMask(fields), ...state };
+    const request = { database, documents, mask: selectedPaths(fields), ...state };
     for (const response of await collectResponses(deadline, () => batchGetDocuments(connection, request))) {
       if (response.found !== undefined) found.set(response.found.name, response.found);
       readTime = response.readTime ?? readTime;
@@ -46,11 +52,6 @@ export async function getDocuments(
     versions: messages.map((message) => message && encodeVersion(message)),
     readTime,
   };
-}
-
-// An empty mask would select all fields.
-function fieldMask(fields: readonly FieldName[]): readonly string[] {
-  return fields.length === 0 ? ['__name__'] : fields;
 }
 
 /** Reads all responses of a call. Uses events, because awaiting each response would take longer than reading it. */

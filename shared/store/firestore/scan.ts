@@ -5,7 +5,6 @@ import { defined } from '../../defined.ts';
 import { Backoff } from '../../retry.ts';
 import { yieldToEventLoop } from '../../turns.ts';
 import type { StoredRange } from '../database.ts';
-import type { FieldName } from '../documentFields.ts';
 import {
   type IdRange,
   PARTITION_SCAN_BATCH,
@@ -14,7 +13,7 @@ import {
   type StoredDocument,
 } from '../store.ts';
 import { fromGrpcError, transientPolicy } from './call.ts';
-import { decodeDocument, documentName, type FirestoreConnection } from './firestoreConnection.ts';
+import { decodeDocument, documentName, type FirestoreConnection, selectedPaths } from './firestoreConnection.ts';
 import type { Cursor, DocumentMessage, Filter, Query, QueryResponse, Timestamp } from './messages.ts';
 import { type ResponseStream, runQuery } from './methods.ts';
 
@@ -139,7 +138,7 @@ function buildQuery(connection: FirestoreConnection, range: StoredRange, resumeA
     from: collection,
     ...('partitions' in range ? selectPartitions(range.partitions) : selectIds(connection, range)),
     ...defined({ startAt: resumeAt }),
-    select: buildProjection('partitions' in range ? ['partition', ...fields] : fields),
+    select: selectedPaths('partitions' in range ? ['partition', ...fields] : fields),
   };
 }
 
@@ -172,9 +171,4 @@ function cursorAfter(range: StoredRange, document: DocumentMessage | undefined):
   if (document === undefined) return undefined;
   const { name, fields } = document;
   return { texts: 'partitions' in range ? [String(fields.partition)] : [], name, before: false };
-}
-
-// An empty selection would select all fields.
-function buildProjection(fields: readonly FieldName[]): readonly string[] {
-  return fields.length === 0 ? ['__name__'] : fields;
 }
