@@ -1,5 +1,3 @@
-// Lists of organisations, users and members.
-
 import { INSTANCE_MEMBERS } from '../../shared/accounts/memberships.ts';
 import { requireOrganisation } from '../../shared/accounts/userAccounts.ts';
 import { parseRoles } from '../../shared/auth/authorise.ts';
@@ -13,7 +11,6 @@ import { humanUserSection, machineUserSection } from '../../shared/organisation/
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { Collection, ScanRange, Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
 
-/** An organisation in a list. */
 export interface ListedOrganisation {
   readonly orgId: string;
   readonly name: string;
@@ -29,7 +26,7 @@ export interface ListedUser {
   readonly kind: 'person' | 'service user';
   /** The name of the state in ZITADEL's enum. */
   readonly state: string;
-  /** The e-mail address of a person. */
+  /** The user's e-mail address. Absent for service users, which have none. */
   readonly email?: string;
   readonly factors: readonly Factor[];
 }
@@ -37,7 +34,7 @@ export interface ListedUser {
 /** The roles of a user on the instance or in an organisation. */
 export interface ListedMember {
   readonly userId: string;
-  /** The organisation; absent for the instance. */
+  /** The organisation in which the user has the roles. Absent for roles on the instance. */
   readonly orgId?: string;
   readonly roles: readonly string[];
 }
@@ -49,14 +46,14 @@ export async function* listOrganisations(store: Store): AsyncGenerator<ListedOrg
       yield { orgId: textAt(json, 'orgId', ''), name: textAt(json, 'org.name', ''), state };
 }
 
-/** Returns the kind of the users of a section. */
+/** Returns whether a section contains people or service users. */
 export function userKind(section: Section): ListedUser['kind'] {
   return section === machineUserSection ? 'service user' : 'person';
 }
 
 /**
- * Lists the users of an organisation, or of the instance: first people, then service users.
- * @param orgId the organisation; undefined for all
+ * Lists people first, then service users.
+ * @param orgId the organisation whose users are listed; undefined lists the users of all organisations
  * @param search lists only users whose id, user name or e-mail address contains this text; ignores case
  * @throws IdentityError NOT_FOUND for an unknown organisation
  */
@@ -88,8 +85,8 @@ async function* readUsers(store: Store, orgId: string | undefined): AsyncGenerat
 }
 
 /**
- * Lists the members of an organisation, or of the instance and all its organisations.
- * @param orgId the organisation; undefined for all
+ * Lists the members of one organisation, or the members of the instance and of all its organisations.
+ * @param orgId the organisation whose members are listed; undefined lists all members
  * @throws IdentityError NOT_FOUND for an unknown organisation
  */
 export async function* listMembers(store: Store, orgId: string | undefined): AsyncGenerator<ListedMember> {
@@ -104,7 +101,7 @@ export async function* listMembers(store: Store, orgId: string | undefined): Asy
 
 /**
  * Reads the records of a section.
- * @param only the organisation; undefined for all organisations
+ * @param only the organisation whose records are read; undefined reads the records of all organisations
  */
 async function* readSection(
   store: Store,

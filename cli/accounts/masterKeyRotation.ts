@@ -1,5 +1,3 @@
-// Rotation of a database's master key.
-
 import { setTimeout } from 'node:timers/promises';
 import { defined } from '../../shared/defined.ts';
 import { callVersion, changeDate, withCallVersion } from '../../shared/store/lastChange.ts';
@@ -29,7 +27,6 @@ import {
   WriteConflictError,
 } from '../../shared/store/store.ts';
 
-/** The options of a rotation. */
 export interface RekeyOptions {
   readonly signal: AbortSignal;
   /** Called with a progress text if the rotation waits. */
@@ -37,23 +34,22 @@ export interface RekeyOptions {
   /** Called after each batch with the number of documents that the batch encrypted again. */
   readonly onResealed?: (documents: number) => void;
   /**
-   * For how many milliseconds other processes may continue to encrypt with an earlier key. 0 if every commit requires
-   * the current key.
+   * The time in milliseconds during which other processes may still encrypt with an earlier key. 0 if every commit
+   * requires the current key.
    */
   readonly fenceMs: number;
 }
 
-/** The result of a rotation. */
 export interface Rekeyed {
-  /** The id of the key that encrypts all values now. */
+  /** The id of the key that encrypts all secrets after the rotation. */
   readonly keyId: string;
-  /** The number of documents with values that another key had encrypted. */
+  /** The number of documents whose secrets this rotation encrypted again. */
   readonly documents: number;
-  /** Replaced keys, which only backups from before the rotation still need. */
+  /** The replaced keys. Only backups that are older than the rotation still need them. */
   readonly earlierKeys: readonly EarlierKey[];
 }
 
-/** A replaced key, which encrypts no value of the database any more. */
+/** A replaced key. No secret of the database is encrypted with it any more. */
 interface EarlierKey {
   readonly id: string;
   /** The file that contains the key; absent if the key comes from an environment variable. */
@@ -101,7 +97,10 @@ function changeRecord(store: Store, change: (record: KeyRecord) => KeyRecord['id
 
 const DOCUMENTS_PER_COMMIT = 250;
 
-/** Encrypts a collection's outdated values with the target key, and returns the number of changed documents. */
+/**
+ * Encrypts the secrets of a collection with the target key, unless that key already encrypts them. Returns the number
+ * of changed documents.
+ */
 async function reseal(
   store: Store,
   collection: Collection,
@@ -135,8 +134,8 @@ function resealDocuments(
     const writes = keys.flatMap((key, index): Write[] => {
       const document = stored[index];
       if (document === undefined || !hasOutdatedSecret(document, target.id)) return [];
-      // The rotation does not count as a change of the record, so `changedAt` keeps the version of the last real
-      // change. An import that waits for the rotation compares this version and does not overwrite that change.
+      // The rotation does not change the record itself, so `changedAt` keeps the version of the last real change. A
+      // running import compares this version, and so does not overwrite that real change.
       const version = callVersion(document, versions.get(documentPath(key)));
       const kept =
         document.changedAt === undefined ? {} : { changedAt: withCallVersion(changeDate(document), version) };

@@ -1,5 +1,3 @@
-// Removal of organisations with all their records.
-
 import {
   type DeletionOptions,
   deleteFound,
@@ -24,7 +22,6 @@ import { readDefaultOrganisation } from '../../shared/store/instance.ts';
 import { scanInPasses } from '../../shared/store/passes.ts';
 import type { DocumentKey, Reader, Store } from '../../shared/store/store.ts';
 
-/** An organisation to remove. */
 export interface RemovableOrganisation {
   readonly orgId: string;
   readonly name: string;
@@ -51,7 +48,7 @@ export async function describeRemoval(store: Store, orgIds: readonly string[]): 
 
 /**
  * Requires that nothing prevents the removal of organisations.
- * @returns documents that must not change before the commit, because they prove that an active IAM_OWNER remains
+ * @returns documents that prove that an active IAM_OWNER remains. They must not change before the removal is committed
  */
 async function requireRemovable(
   store: Store,
@@ -80,10 +77,11 @@ async function countStoredRecords(store: Store, orgId: string, section: Section)
 }
 
 /**
- * Removes organisations with all their records, and records of other organisations that depend on these records. The
- * first step marks the organisations, and the last step deletes them. After the first step, tokens of their users are
- * invalid, exports omit the organisations, and imports do not write into them. To continue an interrupted removal,
- * repeat the call. The caller must hold the instance's lock exclusively.
+ * Removes organisations with all their records. Also removes the records of other organisations that depend on these
+ * records. The first commit marks the organisations, and the last commit deletes them. After the first commit, tokens
+ * of the organisations' users are invalid, exports omit the organisations, and imports do not write into the
+ * organisations. To continue an interrupted removal, repeat the call. The caller must hold the instance's lock
+ * exclusively.
  * @param signal stops the removal between two batches, with the signal's reason as the error
  * @param onDeleted called with the number of documents of each deleted batch
  * @returns the number of deleted documents, except documents that reserve unique names
@@ -104,7 +102,6 @@ export async function removeOrganisations(
   return deleted + orgIds.length;
 }
 
-/** Marks the organisations as being removed. */
 function beginRemoval(store: Store, orgIds: readonly string[]): Promise<void> {
   return store.transaction(async (transaction) => {
     const stored = await transaction.getMany(orgIds.map(organisationKey), ['partition']);
@@ -123,7 +120,7 @@ function beginRemoval(store: Store, orgIds: readonly string[]): Promise<void> {
   });
 }
 
-/** Yields an organisation's records. A record comes before the records to which it refers. */
+/** Yields an organisation's records. If a record refers to another record, yields the referring record first. */
 async function* findOwn(store: Store, orgId: string): AsyncGenerator<readonly Stored[]> {
   const inReverse = [...sections].sort((a, b) => b.phase - a.phase);
   const ranges = inReverse.flatMap((section) => {

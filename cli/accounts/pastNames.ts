@@ -1,20 +1,22 @@
 import { type ReadEvent, readEvents } from '../../shared/audit/databaseTrail.ts';
 import type { Trail } from '../../shared/store/store.ts';
 
-/** Names of deleted users, from the audit events about these users. */
+/** Finds the names of deleted users in the audit trail. */
 export class PastNames {
   private readonly trail: Trail;
   private readonly namedIn: (event: ReadEvent) => readonly [userId: string, name: string] | undefined;
   private readonly known = new Map<string, string>();
   private last = '0';
 
-  /** @param namedIn returns the id and the name of a user, if the event contains both */
+  /**
+   * @param namedIn returns the id and the name of the user whom an event concerns; undefined if the event lacks either
+   */
   constructor(trail: Trail, namedIn: PastNames['namedIn']) {
     this.trail = trail;
     this.namedIn = namedIn;
   }
 
-  /** Returns the latest recorded name of a user. First reads the events since the previous call. */
+  /** Returns the last recorded name of a user. First reads the events that were recorded after the previous call. */
   find(userId: string): string | undefined {
     const skip = (cursor: string) => {
       this.last = cursor;

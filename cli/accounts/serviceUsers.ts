@@ -1,5 +1,3 @@
-// Creation and deletion of service users.
-
 import { createMember } from '../../shared/accounts/memberships.ts';
 import { createPersonalAccessToken, type NewToken } from '../../shared/accounts/personalAccessTokens.ts';
 import {
@@ -21,7 +19,7 @@ import type { Reader, Store, StoredDocument, Transaction } from '../../shared/st
 
 /**
  * Creates a service user.
- * @param orgId the user's organisation; by default the default organisation
+ * @param orgId the organisation to which the user will belong; by default the default organisation
  * @returns the user's id
  * @throws IdentityError NOT_FOUND for an unknown organisation, ALREADY_EXISTS if another user has the name
  */
@@ -64,7 +62,7 @@ export function createMigrationUser(
 }
 
 /**
- * Adds a service user to a transaction. Without `orgId`, the user belongs to the default organisation.
+ * Adds the creation of a service user to a transaction. Without `orgId`, the user belongs to the default organisation.
  * @returns the id of the user's organisation
  */
 async function addServiceUser(
@@ -85,8 +83,8 @@ async function addServiceUser(
 }
 
 /**
- * Reads whether the login names of an organisation's users end with the organisation's domain (zitadel 3.4). If the
- * organisation has no stored answer yet, stores the instance's default as the permanent answer.
+ * Reads whether the login names of an organisation's users end with the organisation's domain (zitadel 3.4). If this is
+ * not recorded for the organisation yet, records permanently that the instance's default applies.
  */
 async function claimLoginNames(transaction: Transaction, orgId: string): Promise<boolean> {
   const { loginNamesByDomain: byDefault } = await describeInstance(transaction);

@@ -8,7 +8,6 @@ import { userGrantSection } from '../../shared/organisation/sections/grants.ts';
 import { sectionPartition, sectionPartitions } from '../../shared/organisation/sections/section.ts';
 import type { Store } from '../../shared/store/store.ts';
 
-/** A grant of a user. */
 export interface UserGrant {
   readonly userId: string;
   /** The organisation that granted the roles. */
@@ -21,7 +20,7 @@ interface StoredGrant extends Stored {
   readonly grant: UserGrant;
 }
 
-/** A selection of a user's grants. Without a project and an organisation, it includes all grants. */
+/** Which grants of a user to list or remove. Without a project and an organisation, all of them. */
 interface GrantSelection {
   readonly userId: string;
   readonly projectId?: string | undefined;
@@ -66,7 +65,7 @@ export async function removeUserGrants(store: Store, selection: GrantSelection):
   return removed;
 }
 
-/** Yields the grants of a user in batches, with the documents that contain them. */
+/** Yields the grants of a user in batches. Each grant comes with the document that stores it. */
 async function* readGrants(
   store: Store,
   { userId, projectId, orgId }: GrantSelection,

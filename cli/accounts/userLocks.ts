@@ -1,5 +1,3 @@
-// Locking and unlocking users.
-
 import { holdOtherOwner } from '../../shared/accounts/memberships.ts';
 import { DELETED, requireUser } from '../../shared/accounts/userAccounts.ts';
 import { stateUnsuitable, userUnknown } from '../../shared/errors/commandErrors.ts';
@@ -9,13 +7,12 @@ import type { DocumentFields } from '../../shared/store/documentFields.ts';
 import { userKey } from '../../shared/store/documentKeys.ts';
 import type { Store, StoredDocument } from '../../shared/store/store.ts';
 
-/** For each change, the states that permit the change, and the resulting state. */
+/** For each change, the states that permit the change, and the state after the change. */
 const lockChanges = {
   lock: { from: ['USER_STATE_ACTIVE', 'USER_STATE_INITIAL'], to: 'USER_STATE_LOCKED' },
   unlock: { from: ['USER_STATE_LOCKED'], to: 'USER_STATE_ACTIVE' },
 } as const satisfies Readonly<Record<string, { readonly from: readonly string[]; readonly to: string }>>;
 
-/** Whether to lock or to unlock. */
 export type LockChange = keyof typeof lockChanges;
 
 /**
@@ -30,7 +27,8 @@ export function changeLock(store: Store, userId: string, change: LockChange, now
     const user = await requireUser(transaction, userId, ['state', 'body', 'sequence']);
     const { state = '', sequence = 0 } = user;
     if (state === DELETED) throw userUnknown({ userId });
-    // Does not skip the write if the state is unchanged: the write prevents a running import from replacing the state.
+    // Even if the user already has the new state, the command writes the state again. This write prevents a running
+    // import from replacing the state.
     if (state !== to && !from.some((suitable) => suitable === state)) throw stateUnsuitable({ userId, state, change });
     if (change === 'lock' && !force) await holdOtherOwner(store, transaction, userId);
     const fields = { ...withState(user, to), sequence: sequence + 1, changedAt: now.toISOString() };

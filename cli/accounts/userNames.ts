@@ -8,7 +8,7 @@ import { type ListedUser, userKind } from './listing.ts';
 /** The maximum number of names in the cache. */
 const MAX_KNOWN_NAMES = 10_000;
 
-/** The names of the users of an instance. A deleted user has no name. */
+/** Finds the names of an instance's existing users, with a cache. */
 export class UserNames {
   private readonly store: Reader;
   private readonly known = new Map<string, string | undefined>();

@@ -59,7 +59,7 @@ export const auditCommand = defineInstanceCommand({
 interface EventRange {
   readonly trail: Trail;
   readonly after: string | undefined;
-  /** The earliest time of a listed event. Ignored if `after` is set. */
+  /** The time from which events are listed. Ignored if `after` is set. */
   readonly from: Date;
   readonly isListed: (event: NamedEvent) => boolean;
   readonly names: EventNames;
@@ -74,12 +74,18 @@ interface EventNames {
 /** An event with the names of its caller and its target. */
 type NamedEvent = ReadEvent & { readonly userName?: string; readonly targetName?: string };
 
-/** Converts an operation to the prefix of its events' names, such as `otp-email` to `otpEmail`. */
+/**
+ * Converts the name of an operation to camel case, such as `otp-email` to `otpEmail`. The names of the operation's
+ * audit events begin with the result.
+ */
 function camelCase(operation: string): string {
   return operation.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Whether an event belongs to an operation, or to a command on the same subject, such as `command.otpEmailEnable`. */
+/**
+ * Whether an audit event belongs to an operation, or to a command on the same subject. For example, `otpEmail.removed`
+ * and `command.otpEmailEnable` belong to the operation `otpEmail`.
+ */
 function isOfOperation(event: string, operation: string): boolean {
   return event.startsWith(`${operation}.`) || event.startsWith(`command.${operation}`);
 }
@@ -96,8 +102,8 @@ async function* listEvents({ trail, after, from, isListed, names, onDamaged }: E
 /**
  * Yields the selected events, and waits for new events. Continues at the cursor of the last event, because several
  * events can have the same time.
- * @param file the database's file. The function throws an error after another file has replaced this file, because the
- * open trail receives no more events
+ * @param file the database's file. If another file replaces it, the function throws an error, because the opened audit
+ * trail then receives no more events
  */
 async function* followEvents(
   { trail, after, from, isListed, names, onDamaged }: EventRange,
@@ -125,7 +131,10 @@ async function* followEvents(
 
 const heads = ['time', 'event', 'outcome', 'user', 'address', 'target', 'organisations'];
 
-/** Names of the events whose target is a user. If such an event succeeded, the user existed at that time. */
+/**
+ * Names of the audit events whose target is a user. If the outcome of such an event is a success, the user existed at
+ * that time.
+ */
 const eventsAboutUsers: ReadonlySet<string> = new Set([
   'otpEmail.removed',
   'command.memberAdd',
@@ -139,7 +148,7 @@ const eventsAboutUsers: ReadonlySet<string> = new Set([
   'command.userUnlock',
 ]);
 
-/** The types of deleted records that are users. */
+/** The record types of users, as the audit events of deleted records contain them. */
 const userTypes: ReadonlySet<string> = new Set(['human_user', 'machine_user']);
 
 /** Returns the id and the name of a user, if the event contains both. */
@@ -150,7 +159,10 @@ function namedIn({ event, outcome, type, target, name, ids }: ReadEvent): readon
   return isAboutUser && target !== undefined && name !== undefined ? [target, name] : undefined;
 }
 
-/** Adds the names of users: current names of existing users, latest recorded names of deleted users. */
+/**
+ * Adds the names of the event's caller and target: the current name of an existing user, the last recorded name of a
+ * deleted user.
+ */
 async function withNames(event: ReadEvent, { present, past }: EventNames): Promise<NamedEvent> {
   const nameOf = async (id: string | undefined, then?: string) =>
     id === undefined ? undefined : ((await present.find(id)) ?? then ?? past.find(id));
@@ -179,7 +191,8 @@ function cell(text: string | undefined): string {
 }
 
 /**
- * Quotes an id that a reader could mistake for several ids, for no id or for the next cell. Callers can choose any id.
+ * Quotes a text that a reader could mistake for several ids, for no id or for the next cell of the row. Callers of the
+ * service can choose any text as an id.
  */
 function cellText(text: string): string {
   return /^(?!-$)[\w./:@-]+$/.test(text) ? text : JSON.stringify(text);

@@ -1,5 +1,3 @@
-// Backups of embedded databases.
-
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { backupKeyMissing, instanceExists } from '../../shared/errors/commandErrors.ts';
@@ -21,7 +19,7 @@ import { warnOn } from '../terminal/terminal.ts';
 
 const NO_FILES = 'has no backup files: use the backups of Cloud Firestore';
 
-/** Copies an embedded database to a new file, and shows the progress. */
+/** Copies an embedded database to a new file, and shows the progress of the copy. */
 export async function backUp(location: StoreLocation, file: string, stderr: Surroundings['stderr']): Promise<void> {
   const directory = embeddedDirectory(location, NO_FILES);
   await requireFreeFile(file);
@@ -29,7 +27,6 @@ export async function backUp(location: StoreLocation, file: string, stderr: Surr
   await copyShown(databaseFile(directory), file, { keyring }, stderr);
 }
 
-/** Copies a database, and shows the progress. */
 async function copyShown(
   source: string,
   target: string,
@@ -61,7 +58,7 @@ export async function restoreBackup(
   const warn = warnOn(stderr);
   const database = databaseFile(directory);
   if (existsSync(directory)) protectFiles(database);
-  // SQLite would apply the log of the previous database to the restored database.
+  // Without this check, SQLite would apply a leftover log of an earlier database to the restored database.
   if (['', '-wal', '-journal'].some((suffix) => existsSync(`${database}${suffix}`)))
     throw instanceExists({ content: 'an instance, or its log,', directory });
   const keyFile = keyFilePath(directory);

@@ -1,5 +1,3 @@
-// The commands `backup` and `restore`.
-
 import { resolve } from 'node:path';
 import { defineInstanceCommand, optional, required } from '../terminal/command.ts';
 

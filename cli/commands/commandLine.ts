@@ -42,7 +42,7 @@ async function runWords(given: readonly string[], surroundings: Surroundings): P
   let exitStatus: ExitStatus = 'done';
   const program = createProgram(
     async (command, given) => {
-      // The lazy import keeps help and usage errors fast.
+      // This module is imported only now, so that help and usage errors appear quickly.
       const { runCommand } = await import('./runCommand.ts');
       exitStatus = await runCommand(command, given, surroundings);
     },
@@ -63,8 +63,8 @@ async function runWords(given: readonly string[], surroundings: Surroundings): P
 }
 
 /**
- * Requires that words select a command, or a family of commands such as `pat`. For unknown words, commander would print
- * the help of all commands.
+ * Requires that the given words select a command, or a family of commands such as `pat`. For unknown words, commander
+ * would print the help of all commands.
  * @throws IdentityError USAGE_INVALID for unknown words
  */
 function requireCommand(program: CommanderCommand, words: readonly string[]): void {
@@ -134,7 +134,7 @@ function addCommand(program: CommanderCommand, command: Command, run: RunCommand
     .action(() => run(command, { positionals: added.args, options: givenOptions(added) }));
 }
 
-/** Finds or adds a family: a command with subcommands only. */
+/** Finds or adds a command family. A family has only subcommands, and cannot run by itself. */
 function findFamily(program: CommanderCommand, name: string): CommanderCommand {
   const found = program.commands.find((command) => command.name() === name);
   const description = families[name] ?? '';

@@ -1,5 +1,3 @@
-// The list of all commands.
-
 import type { Command } from '../terminal/command.ts';
 import { auditCommand } from './audit.ts';
 import { backupCommand, restoreCommand } from './backups.ts';
@@ -26,7 +24,7 @@ import {
 } from './user.ts';
 import { userGrantListCommand, userGrantRemoveCommand } from './userGrant.ts';
 
-/** Descriptions of command families, by the first word that their commands share. */
+/** Descriptions of command families. The key is the first word of the family's commands, such as `pat`. */
 export const families: Readonly<Record<string, string>> = {
   member: 'manage roles of users',
   org: 'manage organisations',

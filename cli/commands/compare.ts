@@ -47,8 +47,8 @@ export const compareCommand = defineCommand({
       const { signal } = call;
       requireRereadable(...call.arguments);
       const [first, second] = await openPlaces(call, call.options, ...call.arguments);
-      // Without --with, a comparison of two files includes all their secrets. A database exports only secrets that
-      // --with selects.
+      // The options of a call without --with normally select no secrets. Two files are an exception: their comparison
+      // then includes all secrets.
       const areFiles = first.takes === 'files' && second.takes === 'files';
       const isWhole = areFiles && call.options.with === undefined;
       const asked = { ...exportOptionsOf(call), ...(isWhole ? secretSelection(secretNames) : {}) };
@@ -73,10 +73,10 @@ export const compareCommand = defineCommand({
     }),
 });
 
-/** A default organisation that the comparison excludes. */
+/** A default organisation that the comparison leaves out. */
 interface StayingOrganisation {
   readonly orgId: string;
-  /** The name of the place that has this default organisation. */
+  /** The name of the place whose default organisation this is. */
   readonly of: string;
 }
 
@@ -99,8 +99,8 @@ async function stayingOrganisations(
 }
 
 /**
- * Returns both sides with their export options. If one side is a file, the options of the other side select only the
- * organisations of that file.
+ * Returns both sides with the options of their exports. If exactly one side is a file, the export of the other side
+ * contains only the organisations of that file.
  */
 async function selectOrganisations(
   [first, second]: readonly [Place, Place],
@@ -174,7 +174,7 @@ function verdictOf({ isEqual, counts, expected }: ComparedSides, isWhole: boolea
   return expected.size === 0 ? equal : `${equal}, except for expected differences of ZITADEL`;
 }
 
-/** Returns a line with the number of records that the output omits; no line if the output lists all records. */
+/** Returns a line with the number of records that the output omits. Returns no line if the output lists all records. */
 function further(omitted: number, remedy: string): string[] {
   return omitted === 0 ? [] : [`and ${counted(omitted, 'further record')}${remedy}`];
 }

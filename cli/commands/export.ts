@@ -55,7 +55,7 @@ export const exportCommand = defineCommand({
       throw usageError(`identity export writes files and objects: use \`identity import\` with --to ${target.name}`);
     const { 'for-zitadel': isForZitadel, ...choices } = given;
     const options = exportOptionsOf({ options: choices });
-    // Standard output may receive the export. The result is then printed on standard error.
+    // If the export goes to standard output, the command prints its result on standard error.
     const stream = target.name === '-' ? 'stderr' : 'stdout';
     const context = callContext(call, call[stream]);
     requireSelectable(source, options, given.with !== undefined || isForZitadel);
@@ -99,7 +99,7 @@ async function exportInto(
 
 /**
  * Stores an export.
- * @param secrets the selected secrets if the call requires the form for ZITADEL, otherwise undefined
+ * @param secrets the selected secrets if the call has `--for-zitadel`, otherwise undefined
  */
 async function storeExport(
   target: FilePlace,
@@ -116,7 +116,8 @@ async function storeExport(
 }
 
 /**
- * Rejects options that select records or secrets of a file: a file is always copied completely.
+ * Rejects options that select records or secrets if the source is a file, because the command always copies the whole
+ * file.
  * @throws IdentityError USAGE_INVALID
  */
 function requireSelectable({ name, takes }: Place, options: PlaceExportOptions, selectsMore: boolean): void {

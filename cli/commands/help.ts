@@ -1,5 +1,3 @@
-// The help of the command.
-
 import { styleText } from 'node:util';
 import { type Command as Commander, Help, type HelpConfiguration } from 'commander';
 import { instanceOptions } from '../places/instanceLocation.ts';
@@ -11,12 +9,12 @@ const bold = (text: string) => styleText('bold', text, { validateStream: false }
 
 const jsonOption = { json: flag('print one JSON document on standard output') };
 
-/** Returns the options that all commands on an instance have. */
+/** Returns the options of every command that runs on an instance: none for other commands. */
 export function commonOptions({ instance }: Command): Options {
   return instance === 'none' ? {} : { ...instanceOptions, ...jsonOption };
 }
 
-/** Returns a command's usage after its name: arguments, required options, and `[OPTIONS]`. */
+/** Returns the part of a command's usage after the command's name: arguments, required options, and `[OPTIONS]`. */
 export function commandUsage(command: Command): string {
   const needed = Object.entries(command.options).flatMap(([name, option]) =>
     option.value !== undefined && option.isRequired ? [`--${name} ${option.value}`] : [],
@@ -62,7 +60,7 @@ export function exampleText({ examples }: Command, columns = DEFAULT_COLUMNS): s
   return `\n${layOut(section(lines.length === 1 ? 'Example:' : 'Examples:', lines), { columns, isColoured: true })}`;
 }
 
-/** Explains PLACE in three lines of 80 columns. */
+/** Lists the forms of the argument PLACE, in three lines of at most 80 columns. */
 const PLACE_FORMS =
   'PLACE: https://HOST (an instance or ZITADEL), FILE.json, FILE.json.gz, gs://BUCKET/PATH, - (standard input or output), or a database without a server: sqlite:DIR, firestore:PROJECT[/DATABASE]';
 
@@ -86,7 +84,9 @@ function isRunnable({ options }: Commander): boolean {
   return options.length > 0;
 }
 
-/** Returns a command's description, with its subcommands if it can also run by itself. */
+/**
+ * Returns a command's description. If the command can also run without a subcommand, the text lists the subcommands.
+ */
 function commandDescription(command: Commander): string {
   const names = command.commands.map((below) => below.name());
   const isShort = names.length > 0 && isRunnable(command);

@@ -115,18 +115,23 @@ interface Importing {
   readonly target: DatabasePlace;
   readonly selection: PlaceExportOptions;
   readonly options: PlaceImportOptions;
-  /** Whether the source is a file and the call has no `--with`. The import then includes all secrets of the file. */
+  /**
+   * Whether the import includes all secrets of the source, because the source is a file and the call has no `--with`.
+   */
   readonly takesAll: boolean;
-  /** The file for the failed records. */
+  /** The new file that receives the failed records, if the call has `--failed`. */
   readonly failedFile: FilePlace | undefined;
   /**
-   * Asks the user to confirm the deletions of a dry run. Resolves to the confirmed number, or to undefined without
-   * consent. The function is undefined if the command does not ask.
+   * Asks the user to confirm the deletions that a dry run has predicted. Resolves to the number of deletions that the
+   * user confirmed, or to undefined without consent. If `confirm` itself is undefined, the command does not ask.
    */
   readonly confirm: ((plan: ImportResponse) => Promise<number | undefined>) | undefined;
 }
 
-/** Asks the user to confirm the deletions of a dry run. If the dry run has errors, returns undefined without asking. */
+/**
+ * Asks the user to confirm the deletions that a dry run has predicted. If the dry run has errors, returns undefined
+ * without asking.
+ */
 async function confirmTrial(
   trial: ImportResponse,
   target: string,
@@ -137,7 +142,7 @@ async function confirmTrial(
   return await confirmDeletions(deletions, target, call, section(deletionsTitle(true), deletionLines(deletions)));
 }
 
-/** Opens a new file. Fails before the import starts if the file exists. */
+/** Opens a new file for writing. If the file exists, fails before the import starts. */
 async function openNewFile(path: string, { stderr, signal }: Surroundings): Promise<FilePlace> {
   const { openFile } = await import('../places/filePlace.ts');
   const file = openFile(path, warnOn(stderr));
@@ -153,17 +158,19 @@ async function importInto(
   const { trackImport } = await import('../exports/trackTransfer.ts');
   const { describePlace, requireOtherInstance } = await import('../exports/placeInterfaces.ts');
   const isFile = source.takes === 'files';
-  // A source with a database exports only the selected organisations. A mirroring import still needs --org, because it
-  // rejects the default organisation unless --org selects it.
+  // The import options need no organisations, because the export of a database contains only the selected
+  // organisations. A mirroring import is an exception: it rejects the default organisation unless --org selects that
+  // organisation.
   const orgIds = given.mirror === true ? given.orgIds : [];
   const options = isFile ? given : { ...given, orgIds, excludedOrgIds: [] };
-  // A database must not be imported into itself under another name.
+  // Two names can mean the same database. The command must not import a database into itself.
   if (!isFile)
     requireOtherInstance(await describePlace(source, context.signal), await describePlace(target, context.signal));
   await using resources = new AsyncDisposableStack();
   const opened = resources.use(await openSource(source, selection, takesAll, context));
   const isCopied = (failedFile !== undefined || confirm !== undefined) && !opened.isRepeatable;
-  // The command may read the content several times: in the dry run, in the import, and for the failed records.
+  // The command may read the content several times: for the dry run, for the import, and for the file of failed
+  // records.
   const content = isCopied ? resources.use(await copyContent(source.name, opened, context)) : opened;
   const name = source.name;
   const trial = confirm && (await trackImport(target, { name, content }, { ...options, dryRun: true }, context));
@@ -184,7 +191,7 @@ async function importInto(
   return importOutput(response, target.name, isRefused ? { ...options, dryRun: true } : options, file);
 }
 
-/** Copies content that can be read only once, and shows the progress. */
+/** Copies content that can be read only once, so that the command can read the copy repeatedly. Shows the progress. */
 async function copyContent(name: string, content: ExportFile, { output, signal }: CallContext): Promise<ExportFile> {
   const { makeRepeatable } = await import('../exports/fileContent.ts');
   const { RecordCounter } = await import('../exports/recordCounter.ts');
@@ -196,8 +203,8 @@ async function copyContent(name: string, content: ExportFile, { output, signal }
 }
 
 /**
- * The result of storing the failed records after an import. The command prints the result of the import before it
- * throws `error`.
+ * The file of failed records, or the error of writing it. The command throws `error` only after it has printed the
+ * result of the import.
  */
 interface StoredFailures {
   readonly file?: FailedFile | undefined;
@@ -236,8 +243,8 @@ function failedLines({ file, error }: StoredFailures): readonly string[] {
 }
 
 /**
- * Opens the export of the source. If the source is a file and the call has --with, first requires that --with selects
- * all secrets of the file.
+ * Opens the export of the source. If the source is a file and the call has --with, requires that --with selects all
+ * secrets of the file.
  */
 async function openSource(
   source: Place,
@@ -255,17 +262,16 @@ interface ImportedFile {
   readonly notices: readonly RecordWarning[];
   readonly request: ExportedRequest;
   /**
-   * Lines about the request by which the source was exported: its secrets, its ignored options, and passwords that the
-   * export excludes.
+   * Lines about the content of the source: the secrets that the export included, request fields that the exporting
+   * server ignored, and passwords that the import left out.
    */
   readonly requested: readonly string[];
-  /** Undefined without --failed. */
+  /** The file of failed records, or the error of writing it. Undefined if the call has no --failed. */
   readonly storedFailures: StoredFailures | undefined;
-  /** Whether the user has not consented to the deletions of a dry run. */
+  /** Whether the user did not confirm the deletions that a dry run has predicted. */
   readonly isRefused: boolean;
   /**
-   * Formats the counts of an outcome. The caller provides this function, because the command loads the function's
-   * module only for an import.
+   * Formats the counts of an outcome. The caller passes this function, because its module is loaded only for imports.
    */
   readonly outcomeLine: (outcome: string, counts: Counts) => string;
 }

@@ -1,5 +1,3 @@
-// The commands on memberships.
-
 import { knownRoles } from '../../shared/organisation/roles.ts';
 import {
   type CommandCall,

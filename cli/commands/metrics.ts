@@ -1,5 +1,3 @@
-// Prometheus metrics of a server.
-
 import { statSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { hostNotLocal } from '../../shared/errors/httpErrors.ts';
@@ -12,12 +10,11 @@ import type { DocumentCounts } from '../../shared/store/store.ts';
 /** Upper bounds of the histogram in seconds: the removal of a factor takes milliseconds, an import can take an hour. */
 const DURATION_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600];
 /**
- * The label of requests without a matching route. Paths are not labels, because they contain ids and there is no limit
- * to their number.
+ * The label for the path of requests that match no route. Real paths cannot be labels: they contain ids, and so their
+ * number has no limit.
  */
 const UNMATCHED = 'unmatched';
 
-/** The metrics of a process, for Prometheus. */
 export interface Metrics {
   readonly observer: RequestObserver;
   /** Renders all metrics in Prometheus' text format. */
@@ -25,7 +22,10 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-/** Creates the metrics of this process, and of its database at a location. */
+/**
+ * Creates the metrics of this process and of its database.
+ * @param counts the numbers of documents that this process has read and written
+ */
 export function createMetrics({ directory }: StoreLocation, counts: DocumentCounts): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -1,5 +1,3 @@
-// The commands on organisations.
-
 import { withoutEmpty } from '../../shared/defined.ts';
 import { confirmationOutdated } from '../../shared/errors/commandErrors.ts';
 import type { RemovableOrganisation } from '../accounts/organisationRemoval.ts';
@@ -84,7 +82,7 @@ export const orgDeleteCommand = defineInstanceCommand({
 });
 
 /**
- * Requires that organisations have no more users than the caller has confirmed.
+ * Requires that the organisations to delete have no more users than the caller has confirmed.
  * @throws IdentityError CONFIRMATION_OUTDATED
  */
 function requireConfirmed(

@@ -1,5 +1,3 @@
-// The commands on OTP e-mail factors.
-
 import { readFile } from 'node:fs/promises';
 import { commandInterrupted } from '../../shared/errors/commandErrors.ts';
 import { decodeText } from '../../shared/json/utf8Text.ts';
@@ -95,7 +93,7 @@ async function givenUsers({ arguments: [given], options: { file } }: RemovalCall
   throw usageError(file === undefined ? 'specify the people: USER, or --file FILE' : `${file} lists no people`);
 }
 
-/** Descriptions of lines that cannot specify a person. The first matching pattern applies. */
+/** Patterns of lines that cannot specify a person, with a description of each. The first matching pattern applies. */
 const wrongLines = [
   { pattern: /(?!\t)\p{Cc}|\ufffd/u, found: 'is not text in UTF-8, but compressed or in another encoding' },
   { pattern: /^[[{]/, found: 'is JSON' },
@@ -105,7 +103,7 @@ const wrongLines = [
 ];
 
 /**
- * Returns the people of a list with one person per line.
+ * Returns the people in a text that contains one person per line.
  * @throws IdentityError USAGE_INVALID for the first line that cannot specify a person
  */
 function listedUsers(text: string, file: string): string[] {
@@ -124,14 +122,14 @@ function listedUsers(text: string, file: string): string[] {
 }
 
 /**
- * Reads the file of --file.
+ * Reads the file that `--file` specifies.
  * @throws the error of the operating system, with the file's path
  */
 async function readList(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
-    // If the path is a directory, the error lacks the path.
+    // The operating system's error contains no path if the path is a directory.
     throw error instanceof Error ? Object.assign(error, { path: file }) : error;
   }
 }
@@ -142,14 +140,14 @@ const removalOutcomes = {
   notEnabled: 'not enabled',
 } as const;
 
-/** A person, and whether the command removed the factor. */
+/** A person, and the outcome of removing the person's OTP e-mail factor. */
 interface Removal extends Match {
   readonly user: string;
   readonly outcome: keyof typeof removalOutcomes;
 }
 
 /**
- * Finds all people, and then removes the factor of each person.
+ * Finds all people first, and only then removes each person's factor.
  * @throws IdentityError USAGE_INVALID for a text that matches no person or several people
  */
 async function removeFactors(people: People, users: readonly string[], call: RemovalCall): Promise<Output> {

@@ -4,7 +4,7 @@ import { Command as CommanderCommand, type CommanderError } from 'commander';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { usageError } from '../terminal/command.ts';
 
-/** A commander command that stores the first unknown option of a command line. */
+/** A command of the library commander that also stores the first unknown option of a command line. */
 export class Commander extends CommanderCommand {
   unknownFlag = '';
 
@@ -14,13 +14,13 @@ export class Commander extends CommanderCommand {
 
   override parseOptions(words: string[]): ReturnType<CommanderCommand['parseOptions']> {
     const parsed = super.parseOptions(words);
-    // Omits the text after `=`, because it may be a secret.
+    // Omits the text after `=`, because the user may have entered a secret there.
     this.unknownFlag = parsed.unknown[0]?.split('=')[0] ?? '';
     return parsed;
   }
 }
 
-/** A problem of a command line, and the known name that the user may have meant. */
+/** What is wrong with a command line, and the known name that the user may have meant. */
 interface Problem {
   readonly text: string;
   readonly nearest?: string | undefined;
@@ -45,7 +45,7 @@ async function describeProblem(
 ): Promise<Problem> {
   const { args, commands, options, registeredArguments } = command;
   const [first = ''] = args;
-  // If a command has arguments or options, commander reports an unknown subcommand as an excess argument.
+  // Commander reports an unknown subcommand as an excess argument if the command itself has arguments or options.
   if (code === 'commander.unknownCommand' || (code === 'commander.excessArguments' && commands.length > 0))
     return {
       text: `unknown command '${first}'`,

@@ -63,7 +63,8 @@ export const migratePrepareCommand = defineInstanceCommand({
 });
 
 /**
- * Returns the steps that the user does in ZITADEL's console, because the command has no permissions there yet.
+ * Returns instructions for ZITADEL's console, where the user creates the token. The command cannot create the token,
+ * because it has no permissions in ZITADEL yet.
  * @throws IdentityError USAGE_INVALID for a place without an address
  */
 async function consoleSteps(

@@ -1,4 +1,4 @@
-// Commands that delete records. They lock the instance exclusively.
+// Runs commands that delete records. Each of them locks the instance exclusively.
 
 import type { Writable } from 'node:stream';
 import { systemAccount } from '../../shared/audit/openAudit.ts';
@@ -16,8 +16,8 @@ interface Call {
 }
 
 /**
- * An operation that locks the instance. The progress shows `phase`; `interruption` is the message for an interrupted
- * operation.
+ * An operation that locks the instance. `phase` is the name of the work in the progress; `interruption` is the message
+ * if the operation is interrupted.
  */
 interface Operation {
   readonly name: string;
@@ -25,13 +25,13 @@ interface Operation {
   readonly interruption: string;
 }
 
-/** Called with the number of newly completed records. */
+/** Called with the number of records that were processed since the last call. */
 type OnDone = (records: number) => void;
 
 /**
  * Locks the instance, and then does a command's work. No import and no other exclusive command writes during the work.
- * Prints the progress and, while waiting for the lock, the operation that has the lock.
- * @param work receives a signal that aborts when the call is interrupted or the lock is lost
+ * Prints the progress. While another operation holds the lock, prints which operation that is.
+ * @param work receives a signal that aborts if the call is interrupted or the lock is lost
  * @throws IdentityError COMMAND_INTERRUPTED for any error after the call's signal has aborted. If the work has not
  * begun, the message states that nothing changed
  */
@@ -53,7 +53,7 @@ export async function runAlone<Result>(
   }
 }
 
-/** Does work, and shows its progress once the first record is done. */
+/** Does work, and shows the progress as soon as the first record is processed. */
 async function tracked<Result>(
   phase: string,
   stderr: Writable,

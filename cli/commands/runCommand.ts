@@ -57,7 +57,7 @@ export async function runCommand(
   const store = await openStore(location);
   try {
     const run = () => command.run({ ...onInstance, store, location, defaultName, print });
-    // The command reads a list while it prints the list, so the store stays open.
+    // The command reads a list while it prints the list, so the store must stay open until the end of printing.
     if (!command.isAudited) return await print(await run());
     const audit = openAudit(store, { storeLocation: location }, surroundings.stderr);
     const facts = { ...commandFacts(command, given), ...(await nameFacts(command, given, store)) };
@@ -86,8 +86,8 @@ async function printOutput(
   const list = asJson ? jsonLines(output) : textLines(output, layoutOf(stdout, environment));
   const printing = pipeline(output.isEndless ? rowLines(output, asJson) : list, stdout, { end: false, signal });
   await interruptible(signal, 'interrupted: the list is incomplete', () => printing).catch((error: unknown) => {
-    // Only the signal ends an endless list, so this interruption is the normal end. The reader of any list may close
-    // the pipe early (EPIPE).
+    // An endless list ends only by the signal, so the interruption of such a list is no error. Readers such as `head`
+    // may close the pipe of any list early (EPIPE).
     if (!(output.isEndless && commandInterrupted.is(error)) && systemCode(error) !== 'EPIPE') throw error;
   });
 }
@@ -146,7 +146,7 @@ async function runAudited(
   }
 }
 
-/** Returns the facts of a call for the audit trail. Arguments and options contain no secrets. */
+/** Returns the facts about a call that the audit trail records. Arguments and options never contain secrets. */
 function commandFacts(command: InstanceCommand, { positionals, options }: GivenValues): AuditFacts {
   const isAboutOrganisations = command.arguments[0]?.value === 'ORG_ID';
   const target = isAboutOrganisations ? undefined : (positionals[0] ?? options.user?.[0]);
@@ -161,7 +161,7 @@ function commandFacts(command: InstanceCommand, { positionals, options }: GivenV
 }
 
 /**
- * Returns the name of the user that a call concerns. The audit trail records the name, because another call may delete
+ * Returns the name of the user whom a call concerns. The audit trail records this name, because another call may delete
  * the user later.
  */
 async function nameFacts(command: InstanceCommand, { positionals, options }: GivenValues, store: Store) {
@@ -175,14 +175,17 @@ async function nameFacts(command: InstanceCommand, { positionals, options }: Giv
 const optionalId = z.string().exactOptional();
 const created = z.object({ orgId: optionalId, userId: optionalId, tokenId: optionalId });
 
-/** Returns the ids in a command's output. Excludes all other fields, because they may contain a token. */
+/**
+ * Returns the ids in a command's output, for the audit trail. Excludes all other fields, because they may contain a
+ * token.
+ */
 function recordedOutput(output: AnyOutput): AuditFacts {
   const json = output !== undefined && 'json' in output ? output.json : undefined;
   const { data } = created.safeParse(json);
   return data === undefined || Object.keys(data).length === 0 ? {} : { ids: data };
 }
 
-/** Returns the error of a call that the user did not confirm. */
+/** Creates the error that the audit trail records if the user did not confirm the call. */
 function unconfirmed(): IdentityError {
   return new IdentityError({ code: 'CANCELLED', text: 'not confirmed: nothing is changed' });
 }

@@ -1,5 +1,3 @@
-// The server of `identity serve`.
-
 import { once } from 'node:events';
 import { allRoutes } from '../../functions/endpoints.ts';
 import { openAudit } from '../../shared/audit/openAudit.ts';
@@ -44,7 +42,8 @@ export async function serveInstance(
   if (config.trustedProxies === 0 && !isLoopback(host)) throw hostNeedsProxy({ host });
   requireMasterKey(call.location);
   await requireTemporaryDirectory();
-  // Fail at startup, not at the first request, if the master key or the format is wrong.
+  // If the master key or the format of the database is wrong, this read fails. The process then ends at startup, not at
+  // the first request.
   const [instance] = await store.getMany([instanceKey], []);
   if (instance === undefined) throw instanceMissing({ directory: databaseName(call.location) });
   configureLog(config.logLevel, stderr);
@@ -53,7 +52,7 @@ export async function serveInstance(
   if (lock !== undefined) resources.use(lock);
   const metrics = await startMetrics(config, store);
   resources.defer(async () => void (await metrics?.server.close()));
-  // Log lines go to standard error, because standard output contains only the address.
+  // Standard output contains only the server's address, so log lines go to standard error.
   const audit = openAudit(store, config, stderr);
   resources.defer(() => audit.close());
   const routes = await allRoutes({
@@ -82,7 +81,8 @@ export async function serveInstance(
 }
 
 /**
- * Starts the metrics and their server if a port is configured. Without a port, does not load the package `prom-client`.
+ * Starts the metrics and the server for them if the configuration contains a port for metrics. Otherwise does not load
+ * the package `prom-client`.
  */
 async function startMetrics({ metricsPort, storeLocation }: Config, store: Store) {
   if (metricsPort === undefined) return undefined;
@@ -93,14 +93,14 @@ async function startMetrics({ metricsPort, storeLocation }: Config, store: Store
   return { observer: metrics.observer, server };
 }
 
-/** An address to listen on, and the setting that changes its port. */
+/** An address on which to listen, and the name of the setting that changes the port. */
 interface Address {
   readonly host: string;
   readonly port: number;
   readonly setting: string;
 }
 
-/** The errors of an unavailable address, by the codes of the operating system. */
+/** Functions that create the error for an unavailable address, by the operating system's error codes. */
 const errors: Readonly<Record<string, (address: Address) => Error>> = {
   EACCES: ({ port, setting }) => portForbidden({ port, setting }),
   EADDRINUSE: ({ port, setting }) => portInUse({ port, setting }),
@@ -109,8 +109,8 @@ const errors: Readonly<Record<string, (address: Address) => Error>> = {
 };
 
 /**
- * Starts a server.
- * @throws IdentityError for an unavailable address, with the setting to change
+ * Starts a server on an address.
+ * @throws IdentityError if the address is not available; the message contains the setting to change
  */
 export async function listen(address: Address, start: () => Promise<RunningServer>): Promise<RunningServer> {
   try {

@@ -1,5 +1,3 @@
-// The commands on users and service users.
-
 import { userUnknown } from '../../shared/errors/commandErrors.ts';
 import type { ListedUser } from '../accounts/listing.ts';
 import type { deleteServiceUser } from '../accounts/serviceUsers.ts';
@@ -140,7 +138,7 @@ interface DeletionCall extends OpenInstance, Surroundings {
   readonly options: { readonly force: boolean };
 }
 
-/** The deletion of a user: the name of the command, the kind of the user, and the use case. */
+/** How to delete a user: the command's name, the kind of the user, and the function that deletes the user. */
 interface Deletion {
   readonly name: string;
   readonly kind: ListedUser['kind'];
@@ -149,7 +147,7 @@ interface Deletion {
 
 /**
  * Locks the instance, and deletes a user.
- * @returns a description of the result
+ * @returns the text that the command prints
  */
 async function deleteAlone(call: DeletionCall, { name, kind, remove }: Deletion): Promise<string> {
   const {
@@ -163,7 +161,8 @@ async function deleteAlone(call: DeletionCall, { name, kind, remove }: Deletion)
     );
     return `${kind} ${userId} is deleted`;
   } catch (error) {
-    // The user existed before this command waited for the lock, so another command has deleted the user.
+    // The command has found the user before it waited for the lock. If the user is missing now, another command has
+    // deleted the user in between.
     if (!userUnknown.is(error)) throw error;
     return `another command has deleted ${kind} ${userId} in the meantime`;
   }

@@ -1,5 +1,3 @@
-// The commands on the grants of users.
-
 import { confirmationOutdated } from '../../shared/errors/commandErrors.ts';
 import type { UserGrant } from '../accounts/userGrants.ts';
 import { defineInstanceCommand, flag, optional, required, toList } from '../terminal/command.ts';
@@ -63,7 +61,8 @@ export const userGrantRemoveCommand = defineInstanceCommand({
 });
 
 /**
- * Requires that a user has only grants that the caller has confirmed.
+ * Requires that a user has only grants that the caller has confirmed. Grants that were added or changed after the
+ * confirmation make it outdated.
  * @throws IdentityError CONFIRMATION_OUTDATED
  */
 function requireConfirmed(confirmed: readonly UserGrant[], present: readonly UserGrant[]): void {

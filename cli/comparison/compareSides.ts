@@ -1,4 +1,5 @@
-// Comparison of two places. Repeats the comparison while ZITADEL's exports do not contain its latest writes.
+// Compares two places. Repeats the comparison if one of them is ZITADEL, because ZITADEL's exports can lack its latest
+// writes.
 
 import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -18,27 +19,27 @@ import { type ComparedSide, readTogether, type SideInspection } from './readToge
 
 interface Comparing {
   readonly database: RunDatabase;
-  /** The number of differing records to list. */
+  /** The maximum number of differing records that the result lists. */
   readonly maxListed: number;
   readonly explain: Explain;
   readonly first: ComparedSide & {
-    /** The result of an earlier reading of this side. */
+    /** The result of an earlier reading of this side, if there was an earlier reading. */
     readonly earlier?: SideInspection;
   };
-  /** The second side. Its options may depend on the content of the first side. */
+  /** The second side. The options of its export may depend on the content of the first side. */
   readonly second: {
     readonly place: Place;
     readonly options: (first: Pick<Inspection, 'organisations'>) => PlaceExportOptions;
   };
-  /** Whether the first side is ZITADEL. Defaults to `lagging[0]`. */
+  /** Whether the first side is ZITADEL. By default, the same as `lagging[0]`. */
   readonly isFirstZitadel?: boolean;
-  /** For each side, whether its exports may omit the latest writes for a moment, as ZITADEL's exports do. */
+  /** For each side, whether the side's exports may lack the latest writes for a moment, as ZITADEL's exports do. */
   readonly lagging?: readonly [first: boolean, second: boolean];
 }
 
 /**
- * Reads and compares two sides. If a side's exports may omit the latest writes, repeats the comparison until both sides
- * are equal or the result no longer changes.
+ * Reads and compares two sides. If the exports of a side may lack the latest writes, repeats the comparison until both
+ * sides are equal or the result no longer changes.
  * @throws IdentityError for a place that cannot be read; the signal's reason
  */
 export async function compareSides(
@@ -79,8 +80,8 @@ export async function compareSides(
 }
 
 /**
- * Reads two databases at once.
- * @returns undefined if the sides must be read one after the other
+ * Reads both sides at the same time.
+ * @returns undefined if this is not possible, so that the caller must read one side after the other
  */
 async function readBoth({ database, first, second }: Comparing, context: CallContext) {
   if (first.place.takes === 'files' || second.place.takes === 'files') return undefined;
@@ -88,12 +89,13 @@ async function readBoth({ database, first, second }: Comparing, context: CallCon
   const options = second.options(earlier ?? { organisations: [] });
   const sides = [first, { place: second.place, options }] as const;
   const read = await readTogether(database, sides, context, earlier && recordsOf(earlier));
-  // The options of the second side depend on the first side, which may have changed since the earlier reading.
+  // The options of the second side depend on the first side. If the first side has changed since the earlier reading,
+  // the second side was read with outdated options.
   return read !== undefined && isDeepStrictEqual(second.options(read[0]), options) ? read : undefined;
 }
 
 /**
- * Compares both sides after they were read, and shows the number of compared records.
+ * Compares both sides, which the caller has already read, and shows the number of compared records.
  * @param expected the number of records of the larger side
  */
 export function trackComparison(
@@ -112,28 +114,29 @@ export function trackComparison(
   );
 }
 
-/** Returns the number of records that were read. */
+/** Returns the number of records that were read from a place. */
 export function recordsOf({ tally: { counts } }: Pick<PlaceInspection, 'tally'>): number {
   return total(counts);
 }
 
 /**
- * Returns the kinds of secrets that ZITADEL exports completely: a secret that is missing in the export is missing in
- * ZITADEL too. Omits OTP e-mail factors and states, because ZITADEL's records always contain them.
+ * Returns the kinds of secrets of which ZITADEL exports every secret. If such a secret is missing in the export, it is
+ * missing in ZITADEL too. Omits OTP e-mail factors and states, because the records that ZITADEL exports always contain
+ * them.
  */
 function statedByZitadel({ withPasswords, withOtp }: PlaceExportOptions): StatedContent {
   return { ...nothingStated, withPasswords, withOtp };
 }
 
 /**
- * The maximum number of organisations in a request. For more organisations, the place exports all, and the comparison
- * skips organisations that were not selected.
+ * The maximum number of organisations that a request selects. If the comparison needs more organisations, it requests
+ * all organisations of the place and skips those that it does not compare.
  */
 const MAX_REQUESTED_ORGANISATIONS = 1_000;
 
 /**
  * Limits a side of a comparison to the organisations of the other side.
- * @param place a place with a database
+ * @param place the side to limit, which is not a file
  * @param options the options of the other side's export
  */
 export function onlyOrganisationsOf(
@@ -155,8 +158,8 @@ export function onlyOrganisationsOf(
 
 /**
  * Returns a function that explains the differences that ZITADEL causes.
- * @param facts the facts about each side; undefined for a side without a database
- * @param imports facts about how the second side imports the first side's records
+ * @param facts the facts about each side; undefined for a file or an object
+ * @param imports facts about how the second side, if it is ZITADEL, imports the first side's records
  */
 export function explainZitadels(
   facts: readonly [first: PlaceFacts | undefined, second: PlaceFacts | undefined],
@@ -167,8 +170,8 @@ export function explainZitadels(
     const { domains = [], releases = allReleases } = known;
     return [index === 0 ? { side: 'first', releases, domains } : { side: 'second', releases, domains, imports }];
   });
-  // If both sides are ZITADEL, the second side is the target. The target's reasons come first, because the import has
-  // changed the target's records.
+  // If both sides are ZITADEL, the second side is the target of an import. Its reasons come first, because the import
+  // has changed records in the target.
   return (difference, first) =>
     zitadels
       .toReversed()

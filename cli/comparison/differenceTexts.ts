@@ -4,19 +4,25 @@ import { recordNoun } from '../../shared/errors/nouns.ts';
 import type { FieldDifference } from '../../shared/organisation/equality.ts';
 import { counted, MAX_LINES, named, numberText } from '../terminal/numberTexts.ts';
 
-/** Returns a line with the kinds of secrets that the comparison excludes, unless it excludes none. */
+/**
+ * Returns a line with the kinds of secrets that the comparison leaves out. Returns no line if the comparison includes
+ * all kinds.
+ */
 export function notComparedLines(kinds: readonly string[]): string[] {
   return kinds.length === 0 ? [] : [`not compared: ${kinds.join(', ')} (--with selects them)`];
 }
 
-/** Returns the first lines of differing records, and a line with the total number if there are more. */
+/**
+ * Returns the first lines of a list of differing records. If there are more records, adds a line with the number of all
+ * differing records.
+ */
 export function firstDifferences(lines: readonly string[], listed: number, all: number): string[] {
   const which = listed === all ? 'them' : numberText(listed);
   const rest = `${counted(all, 'record')} differ; --json lists ${which}`;
   return lines.length <= MAX_LINES ? [...lines] : [...lines.slice(0, MAX_LINES), rest];
 }
 
-/** A differing field: both values as JSON text, or for a secret, how the sides differ. */
+/** The texts of a differing field: both values as JSON, or for a secret, a phrase about how the sides differ. */
 interface FieldTexts {
   readonly path: string;
   readonly first?: string | undefined;
@@ -35,8 +41,8 @@ interface DifferingRecord {
 }
 
 /**
- * Returns the lines of a record that differs.
- * @param onlyIn the only side with the record; undefined if both have it
+ * Returns the lines about a differing record.
+ * @param onlyIn the name of the only side that has the record; undefined if both sides have the record
  */
 export function differenceLines(
   { section, orgId, orgName, id, name, reason, isRepeat = false }: DifferingRecord,
@@ -71,7 +77,7 @@ export function fieldTexts(
 
 const MAX_VALUE_CHARACTERS = 200;
 
-/** Returns a value as truncated JSON text; undefined for an absent value. */
+/** Returns a value as JSON, shortened if it is long; undefined for an absent value. */
 function valueText(value: unknown): string | undefined {
   const text = value === undefined ? undefined : JSON.stringify(value);
   return text === undefined || text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;

@@ -10,7 +10,6 @@ import type { RunDatabase } from '../records/runDatabase.ts';
 import { interruptible, isUsageError, NOTHING_CHANGED } from '../terminal/command.ts';
 import { type CallContext, trackPhase } from '../terminal/progress.ts';
 
-/** A side of a comparison. */
 export interface ComparedSide {
   readonly place: Place;
   readonly options: PlaceExportOptions;
@@ -20,11 +19,11 @@ export interface ComparedSide {
 export type SideInspection = PairedInspection & Pick<PlaceInspection, 'notices'>;
 
 /**
- * Reads two exports of this service at once, and loads the records that differ. Equal records have the same bytes in
- * these exports, so they are only counted.
+ * Reads two exports of this service at the same time, and loads only the records that differ. Equal records have the
+ * same bytes in both exports, so this function only counts them.
  * @param expected the expected number of records of a side
- * @returns undefined if the caller must read the sides one after the other: at least one side is not an export of this
- * service, or is damaged. Reading the sides separately shows which side is damaged
+ * @returns undefined if the caller must read the sides one after the other: a side is not an export of this service, or
+ * is damaged. Separate readings show which side is damaged
  */
 export async function readTogether(
   database: RunDatabase,
@@ -61,13 +60,15 @@ export async function readTogether(
   });
 }
 
-/** An opened side. */
 interface OpenedSide extends Pick<PairedExport, 'isSelected'> {
   readonly content: ExportFile;
   readonly counter: RecordCounter;
 }
 
-/** @returns undefined if the content is not an export of this service */
+/**
+ * Prepares an opened side for a simultaneous reading.
+ * @returns undefined if the content is not an export of this service
+ */
 function pairedExport(
   { content: { once }, counter, isSelected }: OpenedSide,
   visitor: PairedExport['visitor'],
