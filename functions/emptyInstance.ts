@@ -13,7 +13,7 @@ import { importOrganisations } from './import/operation.ts';
 /** The lowest cost of bcrypt, because the simulation discards the password hashes. */
 const BCRYPT_COST = 4;
 
-/** The result of the file's validation, the selected organisations, and the instance's setting for login names. */
+/** The results of an earlier validation, and the settings with which to simulate the import. */
 interface TrialSettings
   extends Pick<ImportSettings, 'orgIds' | 'excludedOrgIds' | 'onInspected'>,
     Required<Pick<ImportSettings, 'inspection'>> {
@@ -34,7 +34,6 @@ export function importIntoEmpty(
   return importOrganisations(store, source, trial, new Date().toISOString(), signal);
 }
 
-/** Returns the database of an instance without records. */
 function emptyDatabase(loginNamesByDomain: boolean): Database<Moment> {
   const body = newInstanceBody({ name: 'empty', loginNamesByDomain });
   const isInstance = (key: DocumentKey) => documentPath(key) === documentPath(instanceKey);

@@ -1,5 +1,3 @@
-// The contracts and routes of all functions, by name.
-
 import type { Route } from '../shared/http/app.ts';
 import { withOpenApi } from '../shared/http/docsPage.ts';
 import { healthEndpoints, healthRoutes } from '../shared/http/health.ts';

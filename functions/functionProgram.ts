@@ -10,9 +10,10 @@ import { isAttended } from '../shared/turns.ts';
 import type { Ports } from './ports.ts';
 
 /**
- * Creates the program of one function: its routes, the routes for probes, and the OpenAPI document.
- * @param loadEndpoints loads the endpoints that the OpenAPI document describes, if other functions serve the same base
- * URL; by default, the document describes only `routes`
+ * Creates the server application of one function: the function's routes, the routes for probes, and the OpenAPI
+ * document.
+ * @param loadEndpoints loads the endpoints of all functions that share a base URL, for the OpenAPI document; by
+ * default, the document describes only `routes`
  */
 export async function functionProgram(
   config: Config,

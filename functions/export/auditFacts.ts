@@ -12,16 +12,15 @@ import type { OrganisationExport } from './operation.ts';
 /** The progress of an export, which the audit trail records when the export ends. */
 export interface ExportProgress {
   /**
-   * The running export. A request for an object and a response runs two exports: first for the object, then for the
-   * response.
+   * The running export. If a request asks for an object in a bucket and for a response, two exports run: the first
+   * writes the object, the second writes the response.
    */
   export: OrganisationExport | undefined;
   object: ObjectLocation | WrittenObject | undefined;
-  /** The object to which the response redirects the client. */
+  /** The object in the bucket for transfers to which the response redirects the client. */
   transfer?: WrittenObject;
 }
 
-/** The fields of a request that the audit trail records when an export begins. */
 interface RecordedRequest
   extends Pick<ExportRequest, 'withPasswords' | 'withOtp' | 'withKeys' | 'responseOutput'>,
     Partial<Pick<ExportRequest, 'orgsOnly'>> {
@@ -42,8 +41,8 @@ export function exportFacts(request: RecordedRequest, location: ObjectLocation |
 }
 
 /**
- * Returns the facts that are known when an export ends: the counts so far, the objects, and the digest of a complete
- * file.
+ * Returns the facts about an ended export: the counts of exported records, the written objects, and the digest if the
+ * file is complete.
  */
 export function progressFacts(progress: ExportProgress, isComplete: boolean): AuditFacts {
   if (progress.export === undefined) return {};

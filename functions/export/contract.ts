@@ -1,5 +1,3 @@
-// Request, response and endpoint of an export.
-
 import { z } from 'zod';
 import { exportedManifest, exportFile } from '../../shared/exportFile/manifest.ts';
 import {
@@ -40,8 +38,8 @@ const exportRequestFields = {
   gcsOutput: bucketRequest
     .optional()
     .describe('The object to create from the export file. Existing objects are never overwritten.'),
-  // Reject this field instead of ignoring it like unknown fields: the client expects a file for ZITADEL. If ZITADEL
-  // imports any other export file, it loses records.
+  // A client that sends this field expects a file for ZITADEL; ZITADEL loses records of other export files. So reject
+  // the field, instead of ignoring it like unknown fields.
   forZitadel: z.never({ error: 'unknown field: `identity export --for-zitadel` writes files for ZITADEL' }).optional(),
   localOutput: unsupportedField,
   s3Output: unsupportedField,
@@ -56,10 +54,8 @@ export const exportRequest = requestMessage(exportRequestFields);
 /** The export request's field names, by their snake_case and camelCase spellings. */
 export const exportFields: ReadonlyMap<string, string> = spellings(exportRequestFields);
 
-/** A parsed export request, with defaults applied. */
 export type ExportRequest = z.output<typeof exportRequest>;
 
-/** The options of a parsed export request. */
 export type ExportRequestOptions = RequestOptions<typeof exportOptions>;
 
 /** The default options of an export request: all organisations, without secrets. */
@@ -141,7 +137,10 @@ const objectDeletion = (): OperationDescription => ({
   },
 });
 
-/** The endpoint that deletes the object to which an export redirected. */
+/**
+ * The endpoint that deletes an object in the bucket for transfers, after an export has redirected the client to the
+ * object.
+ */
 export const objectDeletionEndpoint = {
   method: 'DELETE',
   path: exportEndpoint.path,

@@ -7,8 +7,8 @@ import { compareBytes } from './selectedOrganisations.ts';
 type Documents = readonly StoredDocument[];
 
 /**
- * A part of an export, in the order of the file: an organisation, its records section by section, and its end. A
- * section with many records has several events; a section without records has none.
+ * An organisation, a batch of its records of one section, or the organisation's end. Events follow the order of the
+ * file. A section without records has no event.
  */
 export type ExportEvent =
   | { readonly kind: 'organisation'; readonly document: StoredDocument }
@@ -60,7 +60,10 @@ export async function* mergeByOrganisation(
   }
 }
 
-/** The position in a section's scan. The cursor requests each batch before it is needed. */
+/**
+ * The position of the merge in the scan of one section. The cursor requests each batch of records before the merge
+ * needs that batch.
+ */
 class Cursor {
   readonly section: Section;
   private readonly batches: AsyncIterator<Documents>;

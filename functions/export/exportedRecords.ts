@@ -18,7 +18,9 @@ import { type Collection, documentId, type Snapshot, type StoredDocument } from 
 type Documents = readonly StoredDocument[];
 
 interface RecordOptions {
-  /** Whether the file contains an organisation; undefined if the file contains all organisations. */
+  /**
+   * Returns whether the file contains the organisation with this id; undefined if the file contains all organisations.
+   */
   readonly isExported: ((orgId: string) => boolean) | undefined;
   readonly leftToDo: LeftToDo;
 }
@@ -27,7 +29,7 @@ interface RecordOptions {
 export class ExportedRecords {
   private readonly snapshot: Snapshot;
   private readonly options: RecordOptions;
-  /** Finds the organisation of each project. */
+  /** Looks up the id of the organisation that owns a project. */
   private readonly findOwners: Finder<string>;
   private readonly findProviders: Finder<Provider>;
   private deletions: ReturnType<typeof readDeletions> | undefined;
@@ -63,7 +65,10 @@ export class ExportedRecords {
     return records.filter((record) => !omitted.has(record)).map(({ stored }) => stored);
   }
 
-  /** Adds manual steps for grants and members that refer to projects and organisations outside the file. */
+  /**
+   * Adds a manual step to `leftToDo` for each grant or member that refers to a project or an organisation outside the
+   * file.
+   */
   private async listOmitted(section: Section, documents: Documents): Promise<void> {
     const { isExported, leftToDo } = this.options;
     const { exported: { ofProject } = {}, references = [] } = section;
@@ -121,8 +126,8 @@ async function readDeletions(snapshot: Snapshot) {
 }
 
 /**
- * A function that reads documents, and returns a look-up of their facts by id. The next call may invalidate the
- * look-up.
+ * Reads the documents with the given ids, and returns a function that looks up the facts about a document by its id. Do
+ * not use an earlier look-up after a further call: the call may clear the cache.
  */
 type Finder<Fact> = (ids: readonly string[]) => Promise<(id: string) => Fact | undefined>;
 
@@ -130,8 +135,8 @@ type Finder<Fact> = (ids: readonly string[]) => Promise<(id: string) => Fact | u
 const MAX_CACHED = 10_000;
 
 /**
- * Creates a finder with a cache, because many records refer to the same few documents.
- * @param toFact extracts the cached part of a document, which may be large
+ * Creates a finder that caches documents, because many records refer to the same few documents.
+ * @param toFact returns the facts to cache about a document; the document itself may be large
  */
 function createFinder<Fact>(
   snapshot: Snapshot,

@@ -20,8 +20,8 @@ import { selectOrganisations, selector } from './selectedOrganisations.ts';
 
 /**
  * Opens a snapshot that can be read until the export's timeout.
- * @param timeoutMs the export's timeout in milliseconds; undefined if every snapshot outlives the export
- * @throws IdentityError INVALID_ARGUMENT if the database cannot keep a snapshot until the timeout
+ * @param timeoutMs the export's timeout in milliseconds; undefined to skip the check
+ * @throws IdentityError INVALID_ARGUMENT if the database deletes the snapshot before the timeout
  */
 export async function openSnapshot(store: Store, timeoutMs: number | undefined): Promise<Snapshot> {
   const { snapshotMs } = store.advice();
@@ -85,7 +85,7 @@ class Exporter {
   private readonly records: ExportedRecords;
   private readonly writer = new FileWriter();
   private readonly tally = new ManifestTally();
-  /** The last fields of the current organisation's entry, as JSON text. */
+  /** The JSON text that completes the entry of the current organisation. */
   private ending = '';
   /** The sections whose records the export has read completely. */
   private read: readonly Section[] = [];

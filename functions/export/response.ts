@@ -2,15 +2,17 @@ import { prepend } from '../../shared/async.ts';
 import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { recordEnd } from './auditFacts.ts';
 
-/** The resources of a response until its last byte. */
 interface ResponseResources {
   /** Resources to dispose of after the last byte, such as the snapshot. */
   readonly held: AsyncDisposable;
-  /** Ends the response when it aborts, even if the client does not read. */
+  /** Ends the response when the signal aborts, even if the client does not read. */
   readonly signal: AbortSignal;
-  /** Records the response's end before the last byte is sent. */
+  /** Records the end of the call in the audit trail, before the last byte is sent. */
   readonly audited: Pick<AuditedCall, 'end'>;
-  /** Creates the response for a file above the limit. Calls `end` to end the call before that response is sent. */
+  /**
+   * Creates the response for a file that is larger than the limit. Before returning it, calls `end`, which records the
+   * end of the call in the audit trail.
+   */
   readonly redirect: (file: AsyncIterable<Uint8Array>, end: () => Promise<void>) => Promise<Response>;
 }
 
@@ -27,8 +29,8 @@ export async function createExportResponse(
   { held, signal, audited, redirect }: ResponseResources,
 ): Promise<Response> {
   if (Number.isFinite(maxBytes)) {
-    // Keep the resources during a redirect too: the call's signal is one of the resources, and must be able to end the
-    // call.
+    // Keep the resources until a redirect is complete. One of the resources is the call's signal, which must be able to
+    // stop the redirect.
     await using _held = held;
     await using content = read(bytes);
     const { parts, isWhole } = await hold(content, maxBytes);
@@ -96,7 +98,7 @@ interface HeldFile {
   readonly isWhole: boolean;
 }
 
-/** Reads content until its end, or until its size exceeds the limit. */
+/** Reads chunks into memory until the file ends, or until the chunks exceed the limit. */
 async function hold(content: AsyncIterator<Uint8Array>, maxBytes: number): Promise<HeldFile> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   for (let size = 0; size <= maxBytes; ) {
@@ -110,7 +112,7 @@ async function hold(content: AsyncIterator<Uint8Array>, maxBytes: number): Promi
 
 function bufferedResponse(parts: Uint8Array<ArrayBuffer>[]): Response {
   const file = new Blob(parts);
-  // The platform permits larger responses if they state their length.
+  // The platform permits larger responses if they have the header `content-length`.
   return new Response(file, { headers: { ...HEADERS, 'content-length': String(file.size) } });
 }
 

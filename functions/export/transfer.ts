@@ -15,15 +15,14 @@ import type { TransferFacts, Transfers } from '../../shared/objectStorage/transf
 import { newTransferId } from '../transferCalls.ts';
 import type { ExportProgress } from './auditFacts.ts';
 
-/** A call whose file may exceed the size limit of its response. */
 interface LargeExport {
   readonly request: Request;
   readonly transfers: Transfers | undefined;
-  /** The facts that identify the owner of the object. */
+  /** The instance, and the user who may delete the object. */
   readonly facts: TransferFacts;
-  /** The size limit of a response. */
+  /** The greatest size of a response in bytes. */
   readonly limit: number;
-  /** The object in the caller's bucket to which this export has already written the same file. */
+  /** The object in the caller's bucket to which this export has already written the file. */
   readonly written: WrittenObject | undefined;
   readonly progress: ExportProgress;
   readonly signal: AbortSignal;
@@ -75,7 +74,7 @@ async function discard(transfers: Transfers, id: string, object: WrittenObject):
   }
 }
 
-/** Returns the error of a failed response, with the name of the object that already contains the file. */
+/** Adds the name of the written object to the error of a failed redirect. */
 function namingObject(reason: unknown, written: WrittenObject): IdentityError {
   const error = IdentityError.from(reason);
   const { generation } = written;

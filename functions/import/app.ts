@@ -60,7 +60,7 @@ export function routes(ports: Ports): readonly Route[] {
 
 interface ImportCall extends ImportClient {
   readonly ports: Ports;
-  /** Returns the caller. Throws if the caller is no longer authorised. */
+  /** Returns the caller. Throws if the token is no longer valid, or if the caller has lost the permission. */
   readonly authorise: (store: Store) => Promise<Caller>;
   readonly concurrency: ConcurrencyLimit;
   readonly bodies: BodyBudget;
@@ -83,7 +83,7 @@ async function runImport(
   // Rejects an invalid query before the file arrives.
   const options = isFileRequest(request) ? readFileOptions(request) : undefined;
   if (options !== undefined) limitTime(options);
-  // Read this state before the body, because calls without the lock can change records while the body arrives.
+  // Read the beginning state before the body arrives: meanwhile, calls without the lock can change records.
   const beginning = await readBeginning(called, call.signal);
   const advice = adviceIfLarger(ports.transfers !== undefined);
   const isFile = options !== undefined;
@@ -144,12 +144,12 @@ async function runImport(
   }
 }
 
-/** Records each deletion of a mirroring import in the audit trail of the call. */
+/** Returns a callback that records the deletions of a mirroring import in the audit trail. */
 function recordDeletions(audited: AuditedCall): NonNullable<ImportSettings['onDeleting']> {
   return (transaction, deleted) => audited.recordIn(transaction, 'import.deleted', deleted.map(deletionFacts));
 }
 
-/** Returns the body of a call from this process instead of from the network. Closing this body frees nothing. */
+/** Returns a body that a call in this process supplies. Nothing needs to be closed, unlike a body from the network. */
 function localBody(open: NonNullable<LocalCall['readBody']>): Pick<ReceivedBody, 'open' | 'close'> {
   return { open, close: async () => {} };
 }

@@ -11,7 +11,10 @@ import type { InspectedFile } from './context.ts';
 import type { Deletion, ImportRequestOptions } from './contract.ts';
 import type { FoundSource } from './request/envelope.ts';
 
-/** Returns the facts of an import's first audit event, with all flags of the request except `ids`. */
+/**
+ * Returns the facts that the audit trail records when an import begins. They include all flags of the request except
+ * `ids`.
+ */
 export function importFacts(
   { ids: _, onConflict, maxDeleted, replaceChanged, ...flags }: ImportRequestOptions,
   { location }: FoundSource,

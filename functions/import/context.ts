@@ -1,5 +1,3 @@
-// The data that the functions of one import share.
-
 import type { Caller } from '../../shared/auth/authorise.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import type { IgnoredField } from '../../shared/exportFile/manifest.ts';
@@ -18,13 +16,13 @@ import type { AttemptStamps } from './stamp.ts';
 
 /** The settings of an import: the options of its request, and the facts and callbacks that its caller adds. */
 export interface ImportSettings extends Partial<ImportRequestOptions> {
-  /** The calling user. The import must not change this user's state or delete this user. */
+  /** The calling user. The import must not delete this user or change this user's state. */
   readonly caller?: Pick<Caller, 'userId'>;
   /** The cost of bcrypt for clear passwords. With the default cost, every ZITADEL release can verify the hashes. */
   readonly bcryptCost?: number | undefined;
   /**
-   * The state of the database when the import began; by default, the state when the operation starts. An import over
-   * HTTP begins before its body arrives.
+   * The state of the database when the import began; by default, the state when `importOrganisations` is called. An
+   * import over HTTP begins before the request body arrives.
    */
   readonly beginning?: Beginning;
   /** Called after the validation of the file, before the first write. If this function throws, the import fails. */
@@ -44,26 +42,27 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
   /** Called at the start of each phase, and when the import begins to wait for the instance's lock. */
   readonly onProgress?: () => void;
   /**
-   * The result of validation, if the caller has already validated the file, without limits. Must be undefined for a
-   * mirroring import, which collects the file's keys during validation.
+   * The result of the validation, if the caller has already validated the file; `limits` then have no effect. A
+   * mirroring import needs its own validation, which collects the keys of the file's records.
    */
   readonly inspection?: Inspection;
   /** The limits of the file; by default there are none. */
   readonly limits?: Pick<Limits, 'organisations' | 'clearPasswords' | 'dryRunRecords'>;
 }
 
-/** A valid export file, and the progress of its import. */
 export interface InspectedFile {
   /** SHA-256 of the file's bytes, base64url. */
   readonly digest: string;
   readonly orgIds: readonly string[];
-  /** Returns the numbers of records so far, by outcome. */
+  /** Returns how many records the import has decided so far, by outcome. */
   readonly totals: () => Readonly<Record<string, number>>;
-  /** Returns the import's progress so far. */
   readonly progress: () => ImportProgress;
 }
 
-/** The database without this import's uncommitted writes, for reading ranges. */
+/**
+ * The database itself, even in a dry run. Functions use it to read ranges, which need no uncommitted writes of this
+ * import.
+ */
 export type ImportedStore = Pick<Store, 'snapshot' | 'durable' | 'lock' | 'advice'>;
 
 /**
@@ -77,7 +76,7 @@ export interface Beginning {
   readonly memberRemovals: number;
 }
 
-/** The state that changes while an import runs: its report, and facts about its earlier batches. */
+/** The data that change while an import runs. */
 interface ImportState {
   readonly report: ImportReport;
   readonly stamps: AttemptStamps;
@@ -86,7 +85,7 @@ interface ImportState {
   readonly reservedNames: ReservedNames;
 }
 
-/** An import whose file is valid: its constants, and its state. */
+/** An import whose file is valid. Everything except `state` is constant. */
 export interface ImportContext {
   readonly settings: ImportSettings;
   readonly source: ExportFileSource;

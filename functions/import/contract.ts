@@ -1,5 +1,3 @@
-// Request, response, events and endpoint of an import.
-
 import { z } from 'zod';
 import { errorBody } from '../../shared/errors/identityError.ts';
 import type { IssueRow } from '../../shared/errors/issueText.ts';
@@ -40,7 +38,6 @@ const bucketSource = bucketRequest.optional().describe('The object that contains
 /** The media type of a body that is only the export file; the options are then in the query. */
 export const EXPORT_FILE = 'application/vnd.identity.export+json';
 
-/** The options of an import. */
 export const importOptions = { timeout: timeout.optional(), ...requestShape(z, 'import') };
 
 const importRequestFields = {
@@ -66,10 +63,8 @@ export const importRequest = requestMessage(importRequestFields);
 /** The import request's field names, by their snake_case and camelCase spellings. */
 export const importFields: ReadonlyMap<string, string> = spellings(importRequestFields);
 
-/** A parsed import request, with defaults applied. */
 export type ImportRequest = z.output<typeof importRequest>;
 
-/** The options of a parsed import request. */
 export type ImportRequestOptions = RequestOptions<typeof importOptions>;
 
 /** What to do with organisations that exist, and with records that exist with other content. */
@@ -115,7 +110,6 @@ const importError = z.strictObject({
 });
 
 const omitted = z.int().positive().optional();
-/** The schema of a warning. */
 export const importWarning = z.strictObject({
   type: z
     .string()
@@ -219,7 +213,6 @@ export const openedUpload = z
   })
   .meta({ id: 'OpenedUpload' });
 
-/** The response to a request that opens an upload. */
 export type OpenedUpload = z.output<typeof openedUpload>;
 
 /** The media type of events: one JSON object per line. */
@@ -266,7 +259,6 @@ export const importEvent = z
 /** One line of a response with events. The last line is the result or the error. */
 export type ImportEvent = z.output<typeof importEvent>;
 
-/** An import's progress at one moment. */
 export type ImportProgress = Omit<Extract<ImportEvent, { event: 'progress' }>, 'event'>;
 
 export type ImportResponse = z.output<typeof importResponse>;
@@ -275,8 +267,8 @@ export type ImportResponse = z.output<typeof importResponse>;
 export type ImportError = z.output<typeof importError>;
 
 /**
- * A warning about the file, or about an imported record with a problem that a user would otherwise notice only at
- * login.
+ * A warning about the file or about an imported record. Without the warning, users would notice the record's problem
+ * only at login.
  */
 export type ImportWarning = z.output<typeof importWarning> & RecordWarning;
 
@@ -335,7 +327,10 @@ const importOperation = (): OperationDescription => ({
   },
 });
 
-/** Describes that exactly one field contains the source: an export file, its text, an object or an upload. */
+/**
+ * Returns the JSON Schema that requires exactly one source field: an export file, the text of a file, an object or an
+ * upload.
+ */
 function oneSource(): JsonSchema {
   const { $defs = {}, properties = {} } = describeRequest(inlineFiles, {});
   const kinds = [
@@ -373,12 +368,10 @@ const uploadDeletion = (): OperationDescription => ({
   },
 });
 
-/** The deletion of an upload. */
 export const uploadDeletionEndpoint = {
   method: 'DELETE',
   path: importEndpoint.path,
   operation: uploadDeletion,
 } satisfies Endpoint;
 
-/** The function's endpoints. */
 export const endpoints: readonly Endpoint[] = [importEndpoint, uploadDeletionEndpoint];

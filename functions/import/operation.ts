@@ -37,8 +37,9 @@ import { AttemptStamps } from './stamp.ts';
 import { writeFile } from './writeFile.ts';
 
 /**
- * Returns the collections of records whose content must be read again, because checks of references need the content,
- * or because the records contain other records. For all other collections, only the existence of records matters.
+ * Returns the collections whose records an overlay must keep with their bodies: checks of references read these bodies,
+ * or the records contain other records. For all other collections, the import only needs to know whether a record
+ * exists.
  */
 function collectionsReadAgain({ nested: counts }: Inspection): ReadonlySet<Collection> {
   const holding = sections.filter(({ nested }) => nested !== undefined && counts[nested.section.name] !== undefined);
@@ -46,11 +47,10 @@ function collectionsReadAgain({ nested: counts }: Inspection): ReadonlySet<Colle
   return new Set([...holding, ...checked].map(({ collection }) => collection));
 }
 
-/** The arguments and the working data of one import. */
 interface ImportCall extends Pick<ImportContext, 'source' | 'inspected' | 'signal' | 'beginning'> {
   readonly report: ImportReport;
   readonly store: Store;
-  /** Receives the records that a mirroring import deletes. */
+  /** Receives the records to delete; undefined unless the import mirrors the file. */
   readonly deletions: Deletions | undefined;
   readonly settings: ImportSettings;
   readonly stamp: string;
@@ -114,7 +114,7 @@ function mirrorCall(call: ImportCall, inspection: Inspection, deletions: Deletio
 }
 
 /**
- * Reads the state of the database at the beginning of an import. The import keeps later changes by calls that use no
+ * Reads the facts by which an import recognises later changes. The import keeps changes of calls that do not use the
  * lock.
  */
 export async function readBeginning(store: Store, signal: AbortSignal): Promise<Beginning> {
@@ -134,7 +134,7 @@ async function inspectFile(call: ImportCall): Promise<Inspection> {
   for (const warning of fileWarnings(inspection)) report.addFileWarning(warning);
   const records = { phases: phases.length + 1, total: recordTotals(inspection, settings) };
   report.total = records.total;
-  // Adds up the times, because an import writes the sections one after the other.
+  // An import writes one section after the other, so its duration is the sum over the sections.
   const { creationMs } = call.store.advice();
   report.expectedMs = Object.values(records.total).reduce((ms, count) => ms + creationMs(count), 0);
   const leftMs = settings.msLeft?.();
@@ -154,10 +154,7 @@ async function inspectFile(call: ImportCall): Promise<Inspection> {
   return inspection;
 }
 
-/**
- * Writes the file while the import has the instance's lock. The lock is exclusive if the import can change stored
- * records.
- */
+/** Acquires the instance's lock and writes the file. The lock is exclusive if the import can change stored records. */
 async function locked(call: ImportCall, inspection: Inspection): Promise<ImportResponse> {
   const { settings, signal, report } = call;
   const request: LockRequest = {
@@ -219,8 +216,8 @@ async function begin(
 }
 
 /**
- * Reads the organisations whose removal was interrupted.
- * @throws IdentityError ABORTED if the file contains one of them
+ * Returns the ids of the organisations whose removal was interrupted.
+ * @throws IdentityError ABORTED if the file contains one of these organisations
  */
 async function readOthersRemoved(store: DocumentStore, orgIds: readonly string[]): Promise<ReadonlySet<string>> {
   const removed = await readRemovals(store);
@@ -230,8 +227,8 @@ async function readOthersRemoved(store: DocumentStore, orgIds: readonly string[]
 }
 
 /**
- * Returns the limits of the file. The limit on the number of records applies only to dry runs, and to mirroring
- * imports, which begin with a trial.
+ * Returns the limits of the file. The limit on the number of records applies only to simulations: dry runs, and
+ * mirroring imports, which begin with a simulation.
  */
 function fileLimits({ limits, dryRun, mirror }: ImportSettings): FileLimits {
   if (limits === undefined || (dryRun !== true && mirror !== true)) return limits ?? {};
@@ -250,10 +247,10 @@ function recordTotals(
   );
 }
 
-/** The errors after which the same request would not continue the import. */
+/** The errors after which the user cannot continue the import by sending the same request again. */
 const unresumable = [objectReplaced, organisationsExist];
 
-/** Adds the import's progress to the error of an import that was interrupted, or failed after its first write. */
+/** Adds the import's progress to an error, if the import was interrupted or had already written records. */
 function withProgress(error: unknown, { signal, report }: Pick<ImportCall, 'signal' | 'report'>): unknown {
   if (!signal.aborted && Object.keys(report.totals).length === 0) return error;
   return IdentityError.from(error).withDetail({

@@ -22,7 +22,6 @@ import {
 } from './missingReferences.ts';
 import { withoutMissingTargets } from './missingTargets.ts';
 
-/** The parts of an import that the check of a batch needs. */
 type CheckContext = Pick<ImportContext, 'store' | 'removed' | 'rules' | 'mirror' | 'state'>;
 
 /** A completed record with its references and the privilege that it gives. */
@@ -30,7 +29,7 @@ interface Subject extends Referring {
   readonly gift: Gift | undefined;
 }
 
-/** Checks the records of a batch in their order. The number of reads per 2,000 references is constant. */
+/** Checks the records of a batch in order. Reads the documents for 2,000 references at a time, to bound the memory. */
 export async function checkBatch(context: CheckContext, plans: readonly Planned[]): Promise<BatchRecord[]> {
   const checked: BatchRecord[] = [];
   for await (const part of inParts(await completeRecords(context.store, plans))) {
@@ -40,10 +39,7 @@ export async function checkBatch(context: CheckContext, plans: readonly Planned[
   return checked;
 }
 
-/**
- * The number of references to check, and to keep in memory, before yielding to the event loop. A batch can have 300,000
- * references.
- */
+/** The number of references to check before yielding to the event loop. A batch can have 300,000 references. */
 const REFERENCES_AT_ONCE = 2_000;
 
 async function* inParts(records: readonly (Completed | Settled)[]): AsyncGenerator<readonly (Subject | Settled)[]> {
@@ -69,15 +65,15 @@ const targetFields = ['orgId', 'partition', 'createdAt'] as const;
 const parentFields = ['digest', 'state'] as const;
 
 /**
- * Reads the documents to which records refer. Documents that the import or the removal of an organisation deletes count
- * as missing.
+ * Reads the documents to which records refer. A document counts as missing if this import, or the removal of an
+ * organisation, deletes the document.
  */
 async function readFound(
   { store, removed, mirror, state }: CheckContext,
   subjects: readonly Subject[],
 ): Promise<Found> {
   const references = subjects.flatMap((subject) => subject.references);
-  // Bodies may be large. Only checks, and comparisons of parents whose digests differ, need bodies.
+  // A body may be large. Read bodies only for checks of targets, and to compare parents whose digests differ.
   const isChecked = ({ reference }: PlannedReference) => reference.check !== undefined;
   const checked = references.filter(isChecked).map(({ key }) => key);
   const others = references.filter((reference) => !isChecked(reference)).map(({ key }) => key);
@@ -114,10 +110,7 @@ async function readFound(
   );
 }
 
-/**
- * Lists the key of the parent, which is the record that contains this record in the file. Adds the digest of the parent
- * in the file.
- */
+/** Returns the keys of the records that contain this record in the file, with their digests in the file. */
 function parentsOf({ plan: { record }, references }: Subject) {
   const parents = references.filter(({ reference }) => reference.isParent === true);
   return parents.map(({ key }) => ({ key, digest: record.parent?.digest }));

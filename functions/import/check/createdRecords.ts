@@ -17,9 +17,9 @@ const referenced = new Set(
   ]),
 );
 
-/** The facts about a created record on which later records of the file depend. */
+/** The facts about a created record that the checks of later records need. */
 interface CreatedRecord extends Pick<OrganisationRecord, 'orgId' | 'section'> {
-  /** Undefined unless records of this section contain nested records in the file. */
+  /** The record's digest. Undefined unless the file contains records that are nested in records of this section. */
   readonly digest: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export class CreatedRecords {
 
   /**
    * @param stamp the import's stamp; see `uniqueStamp`
-   * @param nested the numbers of the file's nested records, by section
+   * @param nested for each section, the number of the file's records that other records contain
    */
   constructor(stamp: string, nested: Counts) {
     this.stamp = stamp;

@@ -1,4 +1,4 @@
-// Checks the references of records: the records to which they refer must be stored.
+// Checks that the records to which imported records refer are stored.
 
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, parseObject, textAt } from '../../../shared/json/jsonObject.ts';
@@ -20,17 +20,18 @@ export interface Referring extends Completed {
 export type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
 /**
- * The reason not to write a record: an issue, or `notCarried` for a record that refers to another organisation's
- * record, or to a record that is not imported.
+ * The reason why the import does not write a record. `notCarried` means that the record refers to another
+ * organisation's record, or to a record that the import omits.
  */
 type Rejection = RecordIssue | 'notCarried';
-/** A `Rejection` without the field and the id of the target. */
+/**
+ * Returns the reason to reject a record: the first reference whose target is missing, invalid or in another
+ * organisation.
+ * @param created looks up whether this import omits a record
+ */
 type TargetRejection = KeyedIssue | 'notCarried';
 
-/**
- * Returns the rejection by the first reference whose target is missing, foreign or invalid.
- * @param created looks up whether the import omits a record
- */
+/** A `Rejection` that does not name the referring field and the target's id yet. */
 export function findRejection(
   { plan: { record }, references }: Referring,
   found: Found,
@@ -47,8 +48,8 @@ export function findRejection(
 }
 
 /**
- * Whether a target of a record is missing or being deleted. The unfinished deletion of a target also deletes a stored
- * version of the record.
+ * Whether a target of a record is missing or being deleted. If the record is stored, the deletion of the target will
+ * also delete the record.
  */
 export function lacksTarget({ references }: Referring, found: Found): boolean {
   return references.some((planned) => {
@@ -79,7 +80,7 @@ function withTarget(
   found: Found,
 ): RecordIssue {
   const targetOf = ({ key }: PlannedReference) => found.get(documentPath(key));
-  // The cause may be another missing target, but only if the absence of that target has the same issue.
+  // The cause may be a missing target of another reference of the record, if that absence has the same issue.
   const explains = (other: PlannedReference) => other === planned || other.reference.missing.key === issue.key;
   const missing = [planned, ...references].find(
     (other) => explains(other) && targetOf(other) === undefined && !isKeptIfMissing(other),
@@ -124,8 +125,8 @@ function isKeptIfMissing({ reference, targetId }: PlannedReference): boolean {
 }
 
 /**
- * Lists the warnings about targets because of which the import omits the record: targets in the record's own
- * organisation.
+ * Lists the warnings about references that require a target in another organisation, if the target belongs to the
+ * record's own organisation. The import omits such a record.
  */
 export function ownTargets({ plan, references }: Referring, found: Found): RecordWarning[] {
   const { orgId } = plan.record;
@@ -134,7 +135,7 @@ export function ownTargets({ plan, references }: Referring, found: Found): Recor
   );
 }
 
-/** Lists the warnings about missing targets of a record that is imported anyway. */
+/** Lists the warnings about missing targets that do not prevent the import of the record. */
 export function keptReferences({ references }: Referring, found: Found): readonly RecordWarning[] {
   return references.flatMap((planned) => {
     const { keptIfMissing } = planned.reference;

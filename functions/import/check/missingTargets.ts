@@ -10,9 +10,9 @@ import type { Found, Referring } from './missingReferences.ts';
 
 /**
  * Removes the missing roles of a grant, or the missing actions of a trigger, and adds a warning for each. Leaves a
- * record unchanged if no role or action would remain. A grant with fewer roles gives no more rights than the source
- * gave.
- * @param found the targets of the record's references
+ * record unchanged if no role or action would remain. Removing roles is safe: a grant with fewer roles gives fewer
+ * rights than in the source.
+ * @param found the targets of the record's references, by path
  */
 export function withoutMissingTargets(referring: Referring, found: Found): Referring {
   const { plan, warnings, references } = referring;

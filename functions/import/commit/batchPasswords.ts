@@ -4,8 +4,8 @@ import { documentPath, type StoredDocument, type Write } from '../../../shared/s
 import { type Decided, isWritten } from '../stages.ts';
 
 /**
- * The hashes of a batch's clear passwords. Hashing is slow, so a further attempt to write the batch uses the same
- * hashes.
+ * Hashes the clear passwords of a batch, each only once. Hashing is slow, so a second attempt to write the batch uses
+ * the same hashes.
  */
 export class BatchPasswords {
   private readonly cost: number;
@@ -37,7 +37,10 @@ export class BatchPasswords {
     return { ...decided, writes };
   }
 
-  /** Returns the records whose clear passwords match the stored hashes, and the records without clear passwords. */
+  /**
+   * Returns the records whose passwords are unchanged: records without a clear password, and records whose clear
+   * password matches the stored hash.
+   */
   async withSamePassword(pairs: readonly (readonly [RecordPlan, StoredDocument])[]): Promise<ReadonlySet<RecordPlan>> {
     const plans = new Set(pairs.map(([plan]) => plan));
     const clear = pairs.filter(([plan]) => hasClearPassword(plan));

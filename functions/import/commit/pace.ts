@@ -1,14 +1,17 @@
 import type { Advice, Store } from '../../../shared/store/store.ts';
 
 /**
- * The import prepares the next batch while the database commits another. If the database commits one batch at a time,
- * more batches would only occupy memory.
+ * The import prepares a batch while the database commits another batch. If the database commits one batch at a time,
+ * more batches in flight would only occupy memory.
  */
 const MIN_BATCHES_IN_FLIGHT = 2;
 
-/** The pace of an import's batches. It adapts to the speed and the content of the database. */
+/** The sizes and the number of batches, which follow the advice of the database, and whether to read before writing. */
 export class Pace {
-  /** Whether the last batch contained existing records: then reading first is cheaper than attempting to create. */
+  /**
+   * Whether the last batch contained existing records. If so, reading the next batch's records before writing is faster
+   * than a failed attempt to create them.
+   */
   readsFirst = false;
   private readonly advice: Store['advice'];
 

@@ -8,18 +8,18 @@ import { inWaitingOrder, WaitingRecords } from './waitingRecords.ts';
 import { writeBatch } from './writeBatch.ts';
 
 /**
- * Hashing a password takes a quarter of a second on one core. Small batches are stored soon, so an interruption loses
- * few hashes.
+ * The maximum number of clear passwords in a batch. Hashing a password takes a quarter of a second on one core. The
+ * import commits small batches soon, so an interruption loses few hashes.
  */
 const BATCH_PASSWORDS = 24;
-/** The size allowance for fields other than the body and the credentials. */
+/** The assumed size of a stored record, without the body and the credentials. */
 const RECORD_OVERHEAD_BYTES = 1_500;
 /** Bounds the memory of the batches in flight. */
 const MAX_BYTES_IN_FLIGHT = 4 * MAX_COMMIT_BYTES;
 
 /**
- * Receives outcomes in the order of the file. Receives no outcome for records that were undecided when the signal
- * aborted. Outcomes of records that wait for names come last.
+ * Receives the outcome of each record, in the order of the file. Records that wait for names come last. If the signal
+ * aborts, undecided records have no outcome.
  */
 type OnSettled = (settled: Settled) => void;
 
@@ -31,9 +31,9 @@ interface BatchInFlight {
 }
 
 /**
- * Commits records in batches, several in flight, and reports outcomes in the order of the records. The limit on batches
- * in flight bounds the memory. Disposing of the writer waits for these batches, so that nothing is written after an
- * error, and reports the outcomes of those that succeed.
+ * Commits records in batches, and reports outcomes in the order of the records. Several batches are in flight; their
+ * limit bounds the memory. Disposing of the writer waits for these batches, so that nothing is written after an error,
+ * and reports the outcomes of successful batches.
  */
 export class RecordWriter implements AsyncDisposable {
   private readonly context: ImportContext;
@@ -52,7 +52,7 @@ export class RecordWriter implements AsyncDisposable {
     this.waiting = new WaitingRecords(context);
   }
 
-  /** Adds records. Resolves when the writer accepts more, which applies backpressure. */
+  /** Adds records. Resolves when the writer accepts further records; awaiting the promise is the backpressure. */
   async add(plans: readonly Planned[]): Promise<void> {
     for (const plan of plans) {
       const bytes = maxStoredBytes(plan);
@@ -81,7 +81,7 @@ export class RecordWriter implements AsyncDisposable {
     }
   }
 
-  /** Writes the records that wait for names. Repeats this as long as at least one of them gets its name. */
+  /** Writes the records that wait for names. Repeats this until no further record gets its name. */
   private async writeWaiting(): Promise<void> {
     let waiting = this.waiting.take();
     while (waiting.length > 0) {
@@ -120,8 +120,8 @@ export class RecordWriter implements AsyncDisposable {
   }
 
   /**
-   * Writes a batch. Returns an empty list if the signal stopped the batch; repeating the import then decides its
-   * records.
+   * Writes a batch. Returns an empty list if the signal stopped the batch: the user can repeat the import to write
+   * these records.
    */
   private async write(batch: readonly Planned[]): Promise<readonly Settled[]> {
     const { signal } = this.context;
@@ -154,9 +154,10 @@ export class RecordWriter implements AsyncDisposable {
 }
 
 /**
- * Returns the maximum number of writes for a record. An overwritten record may give up as many names as it claims. Each
- * claimed name may belong to another record, which a mirroring import deletes with all its names. A batch with domains
- * also writes the version of the verified domains: counting a write for each domain leaves room for that write.
+ * Returns the maximum number of writes for a record and its claims. A new name needs one write. In an overwrite, the
+ * record may also give up an earlier name for each new name. In a mirroring import, each new name may belong to a
+ * record that the import deletes with that record's names. A record with a domain also counts one write for the version
+ * of the verified domains.
  */
 function maxWrites(plan: RecordPlan, { rules, mirror }: Pick<ImportContext, 'rules' | 'mirror'>): number {
   const writesPerClaim = rules.onConflict === 'overwrite' ? 2 : 1;
@@ -164,7 +165,10 @@ function maxWrites(plan: RecordPlan, { rules, mirror }: Pick<ImportContext, 'rul
   return 1 + claimWrites + (claimsDomain(plan) ? 1 : 0);
 }
 
-/** Returns the upper bound of a record's stored size: a UTF-16 code unit needs up to three bytes, or four as base64. */
+/**
+ * Returns the greatest possible size of a stored record. A UTF-16 code unit of the body needs up to three bytes, and a
+ * code unit of an encrypted credential up to four.
+ */
 function maxStoredBytes({ record }: RecordPlan): number {
   const credentials = Object.values(record.credentials).reduce((characters, text) => characters + text.length, 0);
   return record.body.length * 3 + credentials * 4 + RECORD_OVERHEAD_BYTES;

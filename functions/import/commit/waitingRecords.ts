@@ -1,12 +1,11 @@
-// Records of a mirrored file that need names which other records of the file still have in the database. The import
-// will take these names from the other records.
+// Records of a mirrored file that need a name which another record of the file has in the database. The other record
+// gives up the name when the import writes that record.
 
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { documentPath, MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
 import type { ImportContext } from '../context.ts';
 import type { Planned, Settled } from '../stages.ts';
 
-/** A record that waits for a name. */
 export interface WaitingRecord {
   readonly plan: Planned;
   /** The outcome if the holder does not give up the name. */
@@ -20,7 +19,6 @@ const MAX_WAITING = 10_000;
 /** Each claim needs up to five writes, so a commit of this many records stays below Firestore's limit. */
 const MAX_TOGETHER = 50;
 
-/** The records that wait for names. */
 export class WaitingRecords {
   private readonly mirror: ImportContext['mirror'];
   private waiting: WaitingRecord[] = [];
@@ -30,7 +28,7 @@ export class WaitingRecords {
   }
 
   /**
-   * Adds a record that failed because another record of the file has its name; returns whether the record was added.
+   * Adds a record that failed because another record of the file has its name. Returns false if the record cannot wait.
    */
   add(plan: Planned, settled: Settled): boolean {
     const { outcome } = settled;
@@ -50,10 +48,10 @@ export class WaitingRecords {
 }
 
 /**
- * Orders waiting records so that each record follows the record whose name it needs. Records that wait for each other
- * are in the same group.
+ * Orders waiting records so that each follows the record that has its name. Records that wait for each other are in the
+ * same group.
  * @param bytesOf the size of a record in a commit
- * @returns the groups, to be written one after the other
+ * @returns the groups, in the order in which to write them
  */
 export function* inWaitingOrder(
   waiting: readonly WaitingRecord[],

@@ -69,10 +69,10 @@ async function isCommitted(
 }
 
 /**
- * Decides the outcomes of a batch's records by the stored records, and commits the batch. If another call changes the
- * records that were read, reads and decides the batch again, until the deadline. The batch is checked only once: the
- * targets of its references cannot disappear while the import holds the lock.
- * @param checked the batch if it is checked already
+ * Decides the outcomes of a batch's records from the stored records, and commits the batch. If another call changes the
+ * stored records before the commit, reads and decides again, until the deadline. Checks references only once, because
+ * their targets cannot disappear while the import holds the lock.
+ * @param checked the checked batch, if an earlier attempt has checked it
  * @param creation an earlier attempt, which the database may have committed
  */
 async function decideStored(
@@ -109,8 +109,8 @@ async function decideStored(
 }
 
 /**
- * Finds an attempt that the database has committed although its response was lost. Deciding the batch again could lead
- * to another outcome, because names that the records gave up are now free.
+ * Finds an attempt that the database committed although the response was lost. That attempt has changed which names are
+ * free, so a new decision could have another outcome.
  */
 function findCommitted(
   attempts: readonly Decided[],

@@ -10,18 +10,14 @@ interface Holder {
   readonly ownerId: string;
 }
 
-/**
- * A name that another record has: the issue of the record that needs the name, and the path of the record that has the
- * name.
- */
 interface TakenName {
   readonly issue: RecordIssue;
   readonly holder: string;
 }
 
 /**
- * A record that the import deletes when another record needs one of its names, and the claims that the deleted record
- * may have.
+ * A stored record that has a name which the file needs. The import deletes the stored record and its claims together
+ * with the write of the file's record.
  */
 export interface FreedHolder {
   readonly key: DocumentKey;
@@ -30,8 +26,8 @@ export interface FreedHolder {
 }
 
 /**
- * The holders of unique names in a transaction: the records that have these names. Also creates the writes for changes
- * of holders.
+ * The current holders of unique names in a transaction. A holder is the record that has the name. Collects changes of
+ * holders, and returns the writes for these changes.
  */
 export class ClaimLedger {
   private readonly before: ReadonlyMap<string, StoredDocument>;
@@ -39,13 +35,13 @@ export class ClaimLedger {
 
   private readonly freed: ReadonlyMap<string, FreedHolder>;
   private readonly overwrites: boolean;
-  /** The records that are deleted, by path. */
+  /** The stored records to delete because the batch needs their names, by path. */
   readonly released = new Map<string, DocumentKey>();
 
   /**
    * @param before the stored claims, by `documentPath`
-   * @param freed the holders to delete when a record needs their names, by path
-   * @param overwrites whether the import may rename stored records
+   * @param freed the stored records to delete when a record of the batch needs their names, by path
+   * @param overwrites whether the import may change the names of stored records
    */
   constructor(
     before: ReadonlyMap<string, StoredDocument>,
@@ -58,9 +54,9 @@ export class ClaimLedger {
   }
 
   /**
-   * Claims a record's names, and gives up its earlier names.
-   * @param held the claims that the record may have
-   * @returns the name that another record has, if any; in this case, the record's names do not change
+   * Claims a record's names, and gives up the names that the record no longer has.
+   * @param held the claims that the stored version of the record may have
+   * @returns a name that belongs to another record, if any; in this case, all names keep their holders
    */
   claim(plan: RecordPlan, held: readonly DocumentKey[]): TakenName | undefined {
     const taken = this.findTaken(plan);
@@ -68,7 +64,6 @@ export class ClaimLedger {
     return taken;
   }
 
-  /** Gives up the names that a record has. */
   giveUp({ key: recordKey }: RecordPlan, held: readonly DocumentKey[]): void {
     for (const key of held) this.free(key, documentPath(recordKey));
   }
@@ -87,7 +82,7 @@ export class ClaimLedger {
     return writes;
   }
 
-  /** Finds a name that a record needs and another record has. */
+  /** Finds a name that a record needs but another record has. */
   private findTaken(plan: RecordPlan): TakenName | undefined {
     for (const { key, taken } of plan.claims) {
       if (taken === 'adjusted') continue;
@@ -107,7 +102,7 @@ export class ClaimLedger {
     for (const { key } of plan.claims) this.after.set(documentPath(key), { key, holder });
   }
 
-  /** Deletes a freed holder with all of its claims. */
+  /** Deletes a stored record whose names the batch needs, with all claims of that record. */
   private release(path = ''): void {
     const freed = this.freed.get(path);
     if (freed === undefined) return;
@@ -138,8 +133,8 @@ function takenIssue(
   overwrites: boolean,
 ): RecordIssue {
   const collection = `${key.collection}/`;
-  // If the owner is not such a record, the database already contains the decision whether login names contain the
-  // organisation's domain.
+  // If the owner of the claim is no record of this collection, the claim is the stored decision whether login names
+  // contain the organisation's domain.
   if (!ownerId.startsWith(collection)) return { ...taken, reason: 'login_names_settled' };
   const holder = ownerId.slice(collection.length);
   const isForeign = orgId !== record.orgId && orgId !== holder;
@@ -151,7 +146,7 @@ function takenIssue(
   return { ...taken, params: issueParams(params) };
 }
 
-/** Whether an issue is about a record's own name, not about a domain or an identity. */
+/** Whether an issue is about a name of the record itself. Domains and external identities are no such names. */
 function isName({ key }: KeyedIssue): boolean {
   const { reason } = zitadelErrors[key];
   return reason === 'login_name_taken' || reason === 'name_taken' || reason === 'application_name_taken';

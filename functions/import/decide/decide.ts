@@ -27,11 +27,11 @@ export interface StoredBatch extends StoredRecords {
   readonly versions: ReadonlyMap<string, string>;
   /** The records to delete when a record of the batch needs their names, by path. */
   readonly freed: ReadonlyMap<string, FreedHolder>;
-  /** Whether all records give up their names before any record claims one. */
+  /** Whether all overwritten records give up their stored names before a record claims a new name. */
   readonly isSimultaneous: boolean;
   /**
-   * The paths of records that other calls changed. If such a record already equals the file's record, it counts as
-   * written by this import from now on.
+   * The paths of stored records that another call changed before this import, and that a mirroring import may replace.
+   * If such a record equals the file's record, the import only marks it with the import's stamp.
    */
   readonly adopted: ReadonlySet<string>;
   /** The stored user grants that a mirroring import must delete before it writes the batch's project grants. */
@@ -56,13 +56,14 @@ export const nothingStored: StoredBatch = {
 };
 
 /**
- * Decides the outcomes of a batch in the order of its records. When a record gives up a name, later records can claim
- * that name; with `isSimultaneous`, all records can. The writes do not contain the hashes of clear passwords yet.
+ * Decides the outcomes of a batch in the order of its records. If a record gives up a name, the following records can
+ * claim that name; with `isSimultaneous`, all records can. The returned writes do not contain the hashes of clear
+ * passwords yet.
  * @param stamp the creation and change date of the written records
  */
 export function decide(batch: readonly BatchRecord[], stored: StoredBatch, rules: Rules, stamp: string): Decided {
   const intentions = intend(unsettled(batch), stored, rules);
-  // If a record cannot get its new names, it keeps its old names, and other records cannot claim these.
+  // The overwrites that fail. Their records keep their old names, so other records cannot claim these names.
   const keeping = new Set<BatchRecord>();
   for (;;) {
     const decided = decideInOrder(batch, stored, intentions, rules, stamp, keeping);
@@ -123,8 +124,9 @@ function settled({ plan, warnings }: Checked, outcome: RecordOutcome, written = 
 }
 
 /**
- * Drops the section's adjusted field of a record, such as a domain's primary mark, if another call has meanwhile stored
- * a record with that field. During an overwriting import no other call writes, so such an import can move the field.
+ * Removes the field that only one record of an organisation can have, such as a domain's primary mark, if another call
+ * has stored it during this import. An overwriting import excludes other calls, so it can move the field to this
+ * record.
  */
 function adjustMeanwhile(plan: RecordPlan, documents: StoredBatch['documents']): RecordPlan {
   const { record, key, claims } = plan;

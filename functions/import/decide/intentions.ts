@@ -47,17 +47,15 @@ export interface StoredRecords {
   readonly lastOwners: ReadonlySet<string>;
 }
 
-/**
- * What to do with a record unless another record has claimed its name; or the record's outcome, if it is already final.
- */
+/** What to do with a record if its names are free. If the outcome is already final, the intention is the outcome. */
 type Intention = RecordOutcome | 'create' | 'overwrite';
 
 /** The intentions about the records of a batch, in their order. */
 export type Intentions = ReadonlyMap<Checked, Intention>;
 
 /**
- * Decides what to do with records by the documents that are stored under their keys. Ignores names that other records
- * claim.
+ * Decides what to do with each record, given the document that is stored under the record's key. Ignores the names that
+ * other records claim.
  */
 export function intend(records: readonly Checked[], stored: StoredRecords, rules: Rules): Intentions {
   return new Map(
@@ -66,8 +64,8 @@ export function intend(records: readonly Checked[], stored: StoredRecords, rules
 }
 
 /**
- * Rejects a project grant that would lose roles in use. If the import reports the grant as different anyway, the error
- * describes the use.
+ * Rejects a project grant if the write would remove roles that user grants use. If the import reports the grant as
+ * different, it does not write the grant; the report then describes the use of the roles.
  */
 function withoutLostRoles(record: Checked, intention: Intention, { rolesInUse: uses }: StoredRecords): Intention {
   const params = uses.get(record.plan);
@@ -97,7 +95,7 @@ function intentionOf(
   }
   if (isOfThisImport(rules, stored)) return decideStoredRepetition(plan, equal.has(plan), stored);
   if (equal.has(plan)) return { kind: 'unchanged' };
-  // If the id belongs to another organisation or section, report the record in every mode.
+  // Even with `skip`, report a record whose id belongs to another organisation or section.
   if (!isSameRecord(plan, stored)) return failed(foreignId(plan, stored));
   if (rules.onConflict === 'skip') return { kind: 'skipped' };
   if (rules.onConflict === 'report') return failed(reportedIssue(plan, stored, documents, rules));
@@ -109,7 +107,7 @@ function intentionOf(
   return protection === undefined ? 'overwrite' : failed(protection);
 }
 
-/** Whether a record fails only because its stored content differs, and an overwrite may replace that content. */
+/** Whether a record fails only because the stored content differs, so that an overwrite may succeed. */
 function isReported({ plan }: Checked, outcome: RecordOutcome): boolean {
   if (outcome.kind !== 'failed') return false;
   const { key, reason } = outcome.issue;
@@ -133,7 +131,8 @@ function foreignId({ record: { section, orgId } }: RecordPlan, stored: StoredDoc
 }
 
 /**
- * Returns the issue of a record that is stored with other content, with the reason why an overwrite would fail, if any.
+ * Returns the issue of a record that is stored with other content. If an overwrite would fail too, the issue contains
+ * that reason.
  */
 function reportedIssue(
   plan: RecordPlan,
@@ -158,7 +157,7 @@ function reportedIssue(
   return { ...exists, params: issueParams({ fields }) };
 }
 
-/** Returns the issue of a record that would change fields of a stored record on which other records depend. */
+/** Returns the issue of a record whose overwrite would change fields that other stored records rely on. */
 function unchangeable({ record }: RecordPlan, fields: readonly string[]): RecordIssue {
   return { ...record.section.error.exists, reason: 'field_fixed', params: { fields } };
 }
@@ -172,7 +171,7 @@ function changedMeanwhile({ record }: RecordPlan): RecordIssue {
 }
 
 /**
- * Returns the issue of a record that already belongs to another owner: two people can have links to the same external
+ * Returns the issue of a record whose key belongs to another owner, such as a link of another user to the same external
  * identity.
  * @param other the other record with the same key
  */
@@ -184,8 +183,8 @@ function issueOfOwner({ record: { section, json, orgId } }: RecordPlan, other: J
 }
 
 /**
- * Decides the outcome of a record that repeats an earlier record of the file. Several entries of an organisation can
- * contain equal policies, but not the same element of a list.
+ * Decides the outcome of a record whose key repeats an earlier record of the file. If an organisation has several
+ * entries in the file, each entry can contain the same policy. An element of a list must not repeat.
  */
 export function decideRepetition(
   plan: RecordPlan,
@@ -200,8 +199,8 @@ export function decideRepetition(
 }
 
 /**
- * Decides the outcome of a record that repeats an earlier record of the file, if this import has already stored the
- * earlier record.
+ * Decides the outcome of a record whose key repeats an earlier record of the file. This import has stored the earlier
+ * record.
  */
 function decideStoredRepetition(plan: RecordPlan, areEqual: boolean, stored: StoredDocument): RecordOutcome {
   const section = storedSection(stored) ?? plan.record.section;
@@ -209,8 +208,8 @@ function decideStoredRepetition(plan: RecordPlan, areEqual: boolean, stored: Sto
 }
 
 /**
- * Returns the issue of an overwrite that would change the state of an organisation, or of the caller: either change
- * could lock the caller out.
+ * Returns the issue of an overwrite that would change the state of the caller, or of an organisation. Either change
+ * could prevent the caller from logging in.
  */
 function protectionIssue(plan: RecordPlan, stored: StoredDocument, { callerPath }: Rules): RecordIssue | undefined {
   const isOrganisation = plan.record.section === organisationSection;

@@ -9,7 +9,7 @@ import { usualState } from '../../../shared/organisation/states.ts';
 import { callVersion, withCallVersion } from '../../../shared/store/lastChange.ts';
 import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
 
-/** Returns the record, with the stored state if the export file does not show its state. */
+/** Returns the record with the state of the stored record, if the export file does not show the state. */
 function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
   const { record } = plan;
   if (record.state?.source !== 'unknown' || state === undefined || state === record.state.value) return plan;
@@ -50,9 +50,10 @@ export function heldClaims({ record }: RecordPlan, stored: StoredDocument | unde
 }
 
 /**
- * Creates the write that overwrites a record. If the file lacks the state, a credential or the factor, the write keeps
- * the stored value. The write removes the stored value if the file shows that the source has no such value.
- * @param version the stored document's version; undefined in a trial
+ * Creates the write that overwrites a stored record. If the file lacks the state, a credential or the OTP e-mail
+ * factor, the write keeps the stored value. If the file shows that the source has no such value, the write removes the
+ * stored value.
+ * @param version the stored document's version; undefined in a simulation
  * @param stamp the date of the change
  */
 export function overwriteRecord(plan: RecordPlan, stored: StoredDocument, version: string | undefined, stamp: string) {
@@ -65,7 +66,10 @@ export function overwriteRecord(plan: RecordPlan, stored: StoredDocument, versio
   return { type: 'update', key, fields } satisfies Write;
 }
 
-/** Creates a write that gives an equal stored record this import's stamp. */
+/**
+ * Creates a write that marks a stored record as imported by this import. The record equals the file's record, so only
+ * the stamp changes.
+ */
 export function adoptRecord({ key }: RecordPlan, stored: StoredDocument, version: string | undefined, stamp: string) {
   const changedAt = withCallVersion(stamp, callVersion(stored, version));
   return { type: 'update', key, fields: { changedAt } } satisfies Write;

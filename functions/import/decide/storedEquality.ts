@@ -22,8 +22,8 @@ export const contentFields: readonly FieldName[] = ['partition', 'orgId', 'diges
 export const comparedFields: readonly FieldName[] = [...contentFields, 'state', 'createdAt', 'changedAt'];
 
 /**
- * Whether two records can be equal despite different digests: the file may lack fields that exports add, or a state
- * that an overwrite keeps.
+ * Whether two records with different digests may still be equal: the file may lack fields that exports add, or a state
+ * that an overwrite would keep.
  */
 export function needsBody(
   { record }: RecordPlan,
@@ -36,9 +36,9 @@ export function needsBody(
 
 /**
  * Whether the stored record equals the imported record, except for a clear password. If the file lacks a credential,
- * the factor or the state, an overwrite would keep the stored value, so this function ignores that value. It compares
- * the value if the file shows that the source has no such value.
- * @param documents contains the identity providers to which the records refer, by path
+ * the OTP e-mail factor or the state, the stored value is ignored, because an overwrite would keep that value. If the
+ * file shows that the source has no such value, a stored value is a difference.
+ * @param documents the identity providers to which the records refer, by path; may contain other documents
  */
 export function isEqual(
   plan: RecordPlan,
@@ -52,7 +52,6 @@ export function isEqual(
   return differencesOf(plan, stored, documents, onConflict === 'overwrite').length === 0;
 }
 
-/** The fields in which a stored record differs from the imported record. */
 interface DifferingFields {
   readonly fields: readonly string[];
   /** Whether an overwrite would keep all of these fields, because the file lacks the record's state. */
@@ -74,7 +73,8 @@ export function differingFields(
   const replaced = pathsOf(true);
   if (replaced.length > 0) return { fields: replaced, areKept: false };
   const kept = pathsOf(false);
-  // Clear passwords are compared by their hashes, and only in records without other differences.
+  // The hash of a clear password is compared only if no other field differs. So if the file has a clear password, the
+  // password may differ too, and an overwrite would not keep the stored password.
   if (kept.length > 0) return { fields: kept, areKept: clearPassword === undefined };
   return { fields: (section.credentials ?? []).flatMap(({ clear }) => clear ?? []), areKept: false };
 }
@@ -107,10 +107,9 @@ export function differingProviders(plan: RecordPlan, stored: StoredDocument | un
   return [...list(json), ...list(parseStoredBody(stored))].map(providerKey);
 }
 
-/** Replaces the content of both records in a comparison if their digests are equal. */
+/** The content of both records in a comparison if their digests are equal: the comparison then skips the content. */
 const EQUAL: JsonObject = {};
 
-/** Returns the content to compare of an imported record and of the stored record. */
 function comparedContents(
   record: OrganisationRecord,
   stored: StoredDocument,
@@ -133,7 +132,10 @@ function comparedContents(
   ];
 }
 
-/** Whether a stored record has no body to compare: a dry run keeps only the digests of most records. */
+/**
+ * Whether the database returned the stored record without a body. In a dry run, the overlay keeps only the digests of
+ * most records.
+ */
 function isUnread({ body }: StoredDocument): boolean {
   return body === undefined;
 }

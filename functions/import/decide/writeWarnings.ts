@@ -1,4 +1,5 @@
-// Warnings about the effects of written records: roles, verified domains, changed states.
+// Lists the warnings about the effects of writing a record: the privilege that the record gives, and a changed state.
+// @param stored the record before the overwrite; undefined for a new record
 
 import { warn } from '../../../shared/errors/warnings.ts';
 import { parseObject } from '../../../shared/json/jsonObject.ts';

@@ -20,7 +20,7 @@ export interface DeletingCall {
   readonly beginning: Beginning;
   readonly signal: AbortSignal;
   /**
-   * Receives the errors of records that are kept because calls without the lock have changed them. After such an error,
+   * Receives an error for each record that is kept because a call without the lock has changed it. After such an error,
    * the import deletes nothing more.
    */
   readonly report: ImportReport;
@@ -28,8 +28,9 @@ export interface DeletingCall {
 }
 
 /**
- * Deletes the records that require a freed record. A freed record has a name that a record of the file needs. The
- * commit that claims the name will delete the freed record. Marks freed users as deleted.
+ * Deletes the stored records that must go before the file's records are written. They refer to records whose names the
+ * file needs. The latter are deleted later, each in the commit that claims its name. Users among the latter are marked
+ * as deleted.
  */
 export async function deleteEarly(call: DeletingCall): Promise<void> {
   const { store, deletions, report } = call;
@@ -39,8 +40,8 @@ export async function deleteEarly(call: DeletingCall): Promise<void> {
 }
 
 /**
- * Deletes all other records: first the users with the records that refer to them, then the rest in reverse order of the
- * phases.
+ * Deletes the records that `deleteEarly` has not deleted. Begins with users and the records that refer to users.
+ * Deletes the other records in reverse order of the phases.
  */
 export async function deleteLate(call: DeletingCall): Promise<void> {
   const { store, deletions } = call;
@@ -51,9 +52,9 @@ export async function deleteLate(call: DeletingCall): Promise<void> {
 }
 
 /**
- * Marks users as deleted, and deletes the records that refer to them. Keeps a user who was changed after the import
- * began. Also keeps a user to whom a record refers that was created after the planning of the deletions.
- * @returns the marked users, with their organisations
+ * Marks users as deleted, and deletes the records that refer to these users. Keeps a user who was changed after the
+ * import began. Also keeps a user if another call has since created a record that refers to the user.
+ * @returns the ids of the marked users, with the ids of their organisations
  */
 async function strip(
   { store, deletions, beginning: { position }, signal, report, onDeleting }: DeletingCall,
@@ -93,7 +94,9 @@ async function readUsers(
   return new Map(users);
 }
 
-/** Deletes the records of a phase in batches. Stops at the first batch that contains a changed record. */
+/**
+ * Deletes the records of a phase in batches. Stops at the first batch that contains a record changed by another call.
+ */
 async function deletePhase(call: DeletingCall, batches: Iterable<readonly DoomedRecord[]>): Promise<void> {
   const { store, deletions, signal, report } = call;
   for (const batch of batches) {
@@ -107,9 +110,7 @@ async function deletePhase(call: DeletingCall, batches: Iterable<readonly Doomed
   }
 }
 
-/**
- * Deletes the records. If calls have changed any of them, deletes none, and returns the keys of the changed records.
- */
+/** Deletes the records, unless another call has changed any of them. Returns the keys of the changed records. */
 function deleteUnchanged(
   { store, beginning: { position }, onDeleting }: DeletingCall,
   keys: readonly DocumentKey[],

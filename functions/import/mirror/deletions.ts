@@ -1,5 +1,3 @@
-// The records that a mirroring import deletes.
-
 import { z } from 'zod';
 import type { OnDeleting, Stored } from '../../../shared/accounts/dependents.ts';
 import { type Counts, total } from '../../../shared/collections/counts.ts';
@@ -50,16 +48,18 @@ const INSERTED_TOGETHER = 50;
 /** The number of records that are deleted at a time. */
 const BATCH = 100;
 
-/** The outcome of a record of the file if the import does not delete the stored version first. */
+/**
+ * The outcome that the simulation predicts for a record of the file, if the stored version is overwritten and not
+ * deleted.
+ */
 interface ForeseenOutcome {
   readonly kind: 'overwritten' | 'unchanged';
   readonly writeWarnings?: readonly ImportWarning[];
 }
 
-/** A token or an instance role that is deleted with its user. */
+/** A token or an instance role that the import deletes together with its user. */
 export interface AlongDocument {
   readonly key: DocumentKey;
-  /** The user's organisation. */
   readonly orgId: string;
 }
 
@@ -67,21 +67,27 @@ export interface AlongDocument {
 type Part = 'early' | 'late';
 
 /**
- * The records to delete: stored records of the file's organisations that the file does not contain. Also stores which
- * records require other records. All tables are in a temporary file.
+ * The stored records to delete: they belong to the file's organisations, but the file does not contain them. Also
+ * stores which records require others: a record requires the targets of its references that must exist. All tables are
+ * in a temporary file.
  */
 export class Deletions implements Disposable {
   private readonly database = new TemporaryDatabase(TABLES);
-  /** The final counts, which the audit trail records after the import. */
+  /**
+   * The counts of deleted records when the temporary file was closed. The audit trail records these counts after the
+   * import.
+   */
   private finallyDone: Counts | undefined;
   /** The paths of the file's records that are not in the table `file` yet. */
   private filePaths: string[] = [];
   private hasDeletions = false;
   private hasHolders = false;
-  /** The warnings from the trial about records in the table `holders`. */
+  /** The warnings that the simulation returned about records in the table `holders`, by path. */
   private readonly warnings = new Map<string, readonly ImportWarning[]>();
 
-  /** Notes that the file contains a record, so that the import does not delete the stored record with the same path. */
+  /**
+   * Stores that the file contains a record, so that the import does not delete the stored record with the same path.
+   */
   addFileRecord(path: string): void {
     this.filePaths.push(path);
     if (this.filePaths.length === INSERTED_TOGETHER) this.insertFilePaths();
@@ -105,7 +111,7 @@ export class Deletions implements Disposable {
     this.database.run(`INSERT OR IGNORE INTO file VALUES (?)${', (?)'.repeat(paths.length - 1)}`, ...paths);
   }
 
-  /** Adds a stored record unless the file contains the record too. */
+  /** Adds a stored record as a record to delete, unless the file contains the record. */
   add(record: DoomedRecord): void {
     if (this.isInFile(documentPath(record.key))) return;
     this.addTo('deletions', record);
@@ -133,42 +139,42 @@ export class Deletions implements Disposable {
   }
 
   /**
-   * Whether a document is deleted: as a record, with its user, or before the file's record with the same key is
-   * written.
+   * Whether the import deletes a document: as a record, together with a user, or to replace it with the file's record
+   * of the same key.
    */
   covers(path: string): boolean {
     return this.has(path) || this.isReplaced(path) || this.finds('SELECT 1 FROM along WHERE path = ?', path);
   }
 
   /**
-   * Prevents the deletion of a record: another call has changed the record, or the file contains the record after the
-   * import has completed a field.
+   * Cancels the deletion of a record, because another call has changed the record, or because the file's record proves
+   * to be the same once its missing field is completed.
    */
   keep(path: string): void {
     this.database.run('DELETE FROM deletions WHERE path = ?', path);
     this.database.run('DELETE FROM along WHERE user = ?', path);
   }
 
-  /** Adds a record of the file whose stored version requires records to delete. */
+  /** Adds a holder: a record of the file whose stored version requires records that the import deletes. */
   addHolder(record: DoomedRecord): void {
     this.addTo('holders', record);
     this.hasHolders = true;
   }
 
-  /** Whether the stored version of a record of the file requires records to delete. */
+  /** Whether a record of the file is a holder: its stored version requires records that the import deletes. */
   isHolder(path: string): boolean {
     return this.hasHolders && this.finds('SELECT 1 FROM holders WHERE path = ?', path);
   }
 
-  /** Yields the sections of the records that `addHolder` added. */
+  /** Yields the sections that have holders. */
   *holderSections(): Generator<Section> {
     for (const one of this.database.all('SELECT DISTINCT section FROM holders'))
       yield recordSection(sectionRow.parse(one).section);
   }
 
   /**
-   * Marks a stored record for deletion before the import writes the file's records. The file may contain the record
-   * too.
+   * Marks a stored record to be deleted before the file's records are written. If the file contains the record, the
+   * import creates it again.
    */
   deleteEarly(record: DoomedRecord): void {
     const path = documentPath(record.key);
@@ -182,14 +188,14 @@ export class Deletions implements Disposable {
     return this.hasHolders && this.finds('SELECT 1 FROM holders WHERE path = ? AND early = 1', path);
   }
 
-  /** Saves the outcome of a record in the trial, which does not delete the stored version first. */
+  /** Saves the outcome of a record in the simulation, which overwrites the stored version and does not delete it. */
   foresee(path: string, { kind, writeWarnings }: ForeseenOutcome): void {
     if (!this.isHolder(path)) return;
     this.database.run('UPDATE holders SET kind = ? WHERE path = ?', kind, path);
     if (writeWarnings !== undefined && this.warnings.size < MAX_LISTED_ISSUES) this.warnings.set(path, writeWarnings);
   }
 
-  /** Returns the outcome of a replaced record in the trial. */
+  /** Returns the outcome that the simulation predicted for a record whose stored version is deleted first. */
   foreseen(path: string): ForeseenOutcome | undefined {
     if (!this.isReplaced(path)) return undefined;
     const sql = 'SELECT kind FROM holders WHERE path = ? AND kind IS NOT NULL';
@@ -206,8 +212,8 @@ export class Deletions implements Disposable {
   }
 
   /**
-   * Prevents the deletion of a record, and of all records that it requires, until the file's records are written. Until
-   * then, a stored record that the import does not delete may require this record.
+   * Delays the deletion of a record until the file's records are written, because a stored record that is not deleted
+   * may still refer to it. Also delays the deletion of all records that it requires.
    */
   hold(path: string): void {
     this.database.run(
@@ -218,7 +224,10 @@ export class Deletions implements Disposable {
     );
   }
 
-  /** Returns the key of a record that can be deleted in the commit of the record that needs its name. */
+  /**
+   * Returns the key of a record to delete, if the import can delete the record in the commit that claims the record's
+   * name.
+   */
   findFree(path: string): DocumentKey | undefined {
     const sql = 'SELECT path, collection, id, section, org FROM deletions WHERE path = ? AND held = 0';
     const found = this.database.statement(sql).get(path);
@@ -227,14 +236,17 @@ export class Deletions implements Disposable {
     return { collection, id };
   }
 
-  /** Marks a record as freed: the commit of the record that needs its name deletes it. */
+  /**
+   * Marks a record as freed: another record needs its name, and the commit of the other record will delete the freed
+   * record.
+   */
   markFreed(path: string): void {
     this.database.run('UPDATE deletions SET freed = 1 WHERE path = ?', path);
   }
 
   /**
-   * Marks the records that require a freed record, because they must be deleted before it. The file may contain such
-   * records too.
+   * Marks all records that require a freed record, directly or through other records, to be deleted early. The file may
+   * contain such records.
    */
   settle(): void {
     for (const table of ['deletions', 'holders'])
@@ -246,17 +258,15 @@ export class Deletions implements Disposable {
       );
   }
 
-  /** Marks a record as deleted. */
   markDone(path: string): void {
     for (const table of ['deletions', 'along']) this.database.run(`UPDATE ${table} SET done = 1 WHERE path = ?`, path);
   }
 
-  /** Marks documents as deleted. */
+  /** Marks documents as deleted. A property, so that callers can pass it as a callback. */
   readonly markFound = (found: readonly Pick<Stored, 'key'>[]): void => {
     for (const { key } of found) this.markDone(documentPath(key));
   };
 
-  /** Whether a document is deleted. */
   isDone(path: string): boolean {
     const done = (table: string) => this.finds(`SELECT 1 FROM ${table} WHERE path = ? AND done = 1`, path);
     return done('deletions') || done('along');
@@ -271,24 +281,26 @@ export class Deletions implements Disposable {
     return total(this.countWhere('TRUE'));
   }
 
-  /** The numbers of the deleted records by section, and of the tokens and instance roles of deleted users. */
+  /** The numbers of deleted records by section, and the numbers of tokens and instance roles of deleted users. */
   get done(): Counts {
     return this.finallyDone ?? this.countWhere('done = 1');
   }
 
-  /** Yields the users whose names the file's records need. */
+  /** Yields the users to delete whose names records of the file need. */
   freedUsers(): Generator<readonly DoomedRecord[]> {
     return this.batches("freed = 1 AND collection = 'users'");
   }
 
-  /** Yields the records of a phase that are deleted early or late, except users. */
+  /**
+   * Yields the records of a phase that are deleted before (`early`) or after (`late`) the file's records are written.
+   * Does not yield users.
+   */
   *ofPhase(phase: number, part: Part): Generator<readonly DoomedRecord[]> {
     const isEarly = part === 'early';
     yield* this.batches(`phase = ? AND collection <> 'users' AND early = ${isEarly ? 1 : 0}`, phase);
     if (isEarly) yield* this.batchesOf('holders', 'phase = ? AND early = 1', phase);
   }
 
-  /** Yields the users to delete. */
   users(): Generator<readonly DoomedRecord[]> {
     return this.ofGroup('users');
   }
@@ -359,27 +371,33 @@ export class Deletions implements Disposable {
   }
 }
 
-/** The deletions of a mirroring import, for the functions that write the file's records. */
+/** The deletions of a mirroring import, as the functions that write the file's records see them. */
 export interface Mirror {
   readonly deletions: Deletions;
-  /** Whether the records are deleted. If not, the records only count as missing, and keep their names. */
+  /**
+   * Whether the import deletes the records. If false, the records count as missing for references, but keep their
+   * names.
+   */
   readonly isDeleting: boolean;
   /** The organisations in which the file replaces records that other calls have changed. */
   readonly adopts: ReadonlySet<string>;
-  /** Called in the transaction that writes a record and deletes the records whose names it needs. */
+  /** Called in each transaction that writes a record and deletes the previous holders of the record's names. */
   readonly onFreeing: OnDeleting;
-  /** Called with the path of each record that was deleted in the commit of the record that needed its name. */
+  /** Called with the path of each record that was deleted because another record needed its name. */
   readonly onFreed: (path: string) => void;
   /** Called with the outcome of each record; returns the outcome to report. */
   readonly onSettled: (path: string, outcome: RecordOutcome) => RecordOutcome;
 }
 
-/** Whether an import deletes a stored record. */
+/** Whether the import deletes a stored record; false if the import only counts the record as missing. */
 export function isDeleted(path: string, mirror: Mirror | undefined): boolean {
   return mirror?.isDeleting === true && isDoomed(path, mirror);
 }
 
-/** Whether a stored record counts as missing for the records of the file, even if nothing is deleted. */
+/**
+ * Whether a stored record counts as missing for references of the file's records, even if the import does not delete
+ * it.
+ */
 export function isDoomed(path: string, mirror: Mirror | undefined): boolean {
   return mirror?.deletions.has(path) === true;
 }

@@ -13,7 +13,8 @@ import type { Deletions } from './deletions.ts';
 export const describedFields: readonly FieldName[] = ['partition', 'orgId', 'body'];
 
 /**
- * Returns a stored record's type and id as reports show them, its name and its roles; undefined if there is no record.
+ * Returns the description of a stored record for reports: type, id, name and roles. Returns undefined if there is no
+ * record.
  */
 export function describeRecord(stored: StoredDocument | undefined) {
   if (stored === undefined) return undefined;
@@ -23,7 +24,6 @@ export function describeRecord(stored: StoredDocument | undefined) {
   return section && describeContent(section, json, orgId);
 }
 
-/** A document to delete, and its description. */
 export interface ListedDeletion {
   readonly path: string;
   readonly deletion: Deletion;

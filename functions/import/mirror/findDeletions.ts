@@ -1,4 +1,4 @@
-// Finds the records that are in the organisations of a file but not in the file.
+// Finds the records to delete: stored records in the file's organisations that the file does not contain.
 
 import { INSTANCE_MEMBERS } from '../../../shared/accounts/memberships.ts';
 import { mirrorChanged, mirrorDefaultOrganisation, mirrorOutdated } from '../../../shared/errors/errors.ts';
@@ -47,14 +47,13 @@ export function keyCollector(deletions: Deletions): RecordVisitor {
 /** The database whose organisations an import mirrors. */
 export type MirroredStore = Pick<Store, 'snapshot'> & Reader;
 
-/** A file that an import mirrors. */
 export interface MirroredFile {
   readonly inspection: Inspection;
   readonly settings: ImportSettings;
   readonly signal: AbortSignal;
 }
 
-/** A record that cannot be deleted, because a record outside the file refers to it. */
+/** A record that the import cannot delete, and the stored record that refers to it. */
 export interface Obstacle {
   readonly key: DocumentKey;
   readonly referring: StoredDocument;
@@ -94,8 +93,10 @@ const MAX_NAMED = 20;
 const bodyField = ['body'] as const;
 
 /**
- * Returns the organisations of the file that exist. Requires that none of them was last imported from a newer file.
- * @throws IdentityError FAILED_PRECONDITION, also for the default organisation unless the request lists its id
+ * Returns the ids of the file's organisations that exist. Each must not have been last imported from a newer or an
+ * unknown file, unless the request lists its id in `replace_changed`.
+ * @throws IdentityError FAILED_PRECONDITION otherwise, and if the file contains the default organisation although the
+ * request does not list the id of that organisation
  */
 export async function requireCurrent(
   store: MirroredStore,
@@ -140,7 +141,6 @@ function describeOrigin({ instance, readTime }: ReturnType<typeof originOf>): st
  */
 const MAX_SEPARATE = 20;
 
-/** Reads the stored records of the given sections and organisations. */
 async function* scanOwn(
   store: MirroredStore,
   orgIds: ReadonlySet<string>,
@@ -170,10 +170,11 @@ interface Scanned {
 }
 
 /**
- * Finds the records that require records to delete. Three kinds are no obstacles. They are other records to delete,
- * records of the file (their new versions refer to no deleted records), and keys (the import deletes them too). All
- * other records are obstacles, even if their reference is optional. The import can also delete the stored version of a
- * record of the file first, if the file contains every record that requires it.
+ * Finds the stored records that refer to records to delete. Most of them are obstacles to the deletion, even if the
+ * reference is optional. Three kinds are no obstacles:
+ * - other records to delete
+ * - records of the file, because the new versions refer to no deleted record
+ * - keys, because the import deletes them too
  */
 export async function findRequiring(
   store: MirroredStore,
@@ -196,7 +197,7 @@ export async function findRequiring(
       deletions.keep(path);
       deletions.addFileRecord(path);
     }
-    // A key that the file does not contain is deleted together with the record that it requires.
+    // If the file lacks a key, the import deletes that key together with the record to which the key belongs.
     const isKept = !deletions.has(path) && !isMirrored && !(isOwn && section.keys === true);
     const targets = references
       .filter(({ reference }) => isKept || isRequired(reference))
@@ -216,9 +217,9 @@ export async function findRequiring(
 }
 
 /**
- * Finds the records that require a holder. A holder is a record of the file whose stored version requires records to
- * delete. If the file does not contain a record that requires a holder, the import keeps the holder until the file's
- * records are written. It also keeps the records that the holder requires.
+ * Finds the records that require a holder: a record of the file whose stored version requires records to delete. If the
+ * import can replace all records that require a holder, it can delete the stored holder early. Otherwise it keeps the
+ * holder, and the records that the holder requires, until the file's records are written.
  */
 async function findHolding(
   store: MirroredStore,
@@ -247,8 +248,8 @@ async function findHolding(
 }
 
 /**
- * Whether the file contains this stored record, but without a field. The import completes that field from another
- * stored record, which is not deleted.
+ * Whether the file contains this stored record, but without the field that the import completes. The import takes the
+ * field from another stored record, which must not be deleted.
  */
 function isCompleted(
   { section, json, orgId }: KeyedRecord,
@@ -266,8 +267,8 @@ function isCompleted(
 const MAX_OBSTACLES = 10_000;
 
 /**
- * Reads the records that may require records of the organisations: their own records, and records of other
- * organisations in sections that permit foreign references.
+ * Reads the records that may refer to records of the organisations. These are the organisations' own records, and
+ * records of sections that may refer to other organisations.
  */
 async function* scanRequiring(
   store: MirroredStore,

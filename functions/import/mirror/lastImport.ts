@@ -10,7 +10,9 @@ import type { StoredDocument, Write } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
 
-/** An export: the instance that wrote it, and the time at which the instance read the records. */
+/**
+ * The origin of an export file: the instance that wrote the file, and the time at which that instance read the records.
+ */
 interface FileOrigin {
   readonly instance: string;
   readonly readTime: string;
@@ -19,8 +21,8 @@ interface FileOrigin {
 const storedOrigin = z.object({ instance: z.string(), readTime: z.string() });
 
 /**
- * Returns the stored form of a file's origin. The origin is unknown if the file has no manifest, or if the clock of the
- * exporting instance was wrong.
+ * Returns the stored form of a file's origin. The origin is unknown if the file has no manifest, or if its read time is
+ * in the future because the exporting instance's clock was wrong.
  */
 export function originText(manifest: OriginManifest | undefined): string {
   if (manifest === undefined || isOfTheFuture(manifest)) return UNKNOWN_IMPORT;
@@ -30,13 +32,13 @@ export function originText(manifest: OriginManifest | undefined): string {
 
 type OriginManifest = Pick<Manifest, 'instance' | 'instanceId' | 'readTime'>;
 
-/** Returns the origin of a file with a manifest. */
 export function originOf({ instance, instanceId, readTime }: OriginManifest): FileOrigin {
   return { instance: instanceId ?? instance, readTime };
 }
 
 /**
- * Reads the origin of the last import into an organisation; undefined without an import, or if the origin is unknown.
+ * Returns the origin of the file that was last imported into an organisation. Returns undefined if no file was
+ * imported, or if the origin is unknown.
  */
 export function lastImportOf({ lastImport }: StoredDocument): FileOrigin | undefined {
   return lastImport === undefined || lastImport === UNKNOWN_IMPORT
@@ -52,10 +54,10 @@ export function isSameOrNewer(file: FileOrigin, other: FileOrigin): boolean {
 const ORGANISATIONS_PER_COMMIT = 250;
 
 /**
- * Stores the origin of the file in existing organisations before their first record is written. If two files come from
- * the same instance, keeps the origin of the newer file. After a file of unknown origin, or files of two instances, the
- * origin remains unknown until a mirroring import lists the organisation in `replace_changed`. New organisations are
- * created with their origin.
+ * Stores the origin of the file in existing organisations, before their first record is written. If the last imported
+ * file came from the same instance, stores the newer origin. If it came from another instance, or an origin is unknown,
+ * the origin becomes unknown, until a mirroring import lists the organisation in `replace_changed`. The import creates
+ * new organisations with their origin.
  */
 export async function rememberImport(
   { store, signal, inspection: { manifest }, settings }: ImportContext,
@@ -79,7 +81,7 @@ export async function rememberImport(
   }
 }
 
-/** Returns the origin of an organisation's records after an import that keeps other records. */
+/** Returns the origin of an organisation's records after an import that does not replace all records. */
 function laterOrigin(stored: StoredDocument, manifest: OriginManifest | undefined): string {
   const { lastImport } = stored;
   if (lastImport === undefined) return originText(manifest);

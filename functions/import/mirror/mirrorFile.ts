@@ -20,7 +20,6 @@ import { describeDeletion, type ListedDeletion, listDeletions } from './describe
 import { findAlong, findDeletions, findRequiring, type MirroredStore, requireCurrent } from './findDeletions.ts';
 import { findObstacleErrors, findOwnerErrors } from './obstacles.ts';
 
-/** A mirroring import whose file is valid. */
 export interface MirrorCall {
   readonly store: Store;
   readonly settings: ImportSettings;
@@ -29,13 +28,13 @@ export interface MirrorCall {
   readonly report: ImportReport;
   readonly beginning: Beginning;
   readonly deletions: Deletions;
-  /** The collections of records that a trial keeps with their bodies. */
+  /** The collections whose records the simulation keeps with their bodies. */
   readonly readAgain: ReadonlySet<Collection>;
-  /** Starts writing into a store. */
+  /** Creates the context of an import that writes into `store`. */
   readonly begin: (store: DocumentStore, report: ImportReport, mirror: Mirror) => Promise<ImportContext>;
 }
 
-/** Simulates a mirroring import. Does not acquire the lock, and writes nothing. */
+/** Simulates a mirroring import, without the lock and without writes to the database. */
 export async function tryMirror(call: MirrorCall): Promise<ImportResponse> {
   const { report, deletions, store } = call;
   const existing = await requireCurrent(store, call);
@@ -48,11 +47,11 @@ export async function tryMirror(call: MirrorCall): Promise<ImportResponse> {
 }
 
 /**
- * Mirrors a file under the lock. First simulates the import on a snapshot, so that everything is decided before the
- * first write. If a record of the file would fail, or a record must not be deleted, deletes nothing and overwrites
- * records as without `mirror`. Otherwise deletes records at the end, except records whose names the file's records
- * need.
- * @param documents the database, which commits only while the lock is held
+ * Mirrors a file under the lock. First simulates the import on a snapshot, to decide everything before the first write.
+ * If the simulation finds an error, deletes nothing, and overwrites records as an import without `mirror` does.
+ * Otherwise deletes records after the file's records are written. Only records whose names the file needs are deleted
+ * earlier.
+ * @param documents the database, which commits only while the import holds the lock
  */
 export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Promise<ImportResponse> {
   const { settings, report, deletions, signal, begin } = call;
@@ -84,7 +83,7 @@ export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Pr
   return response(call, listed);
 }
 
-/** Finds the records to delete, and returns the errors of records that must not be deleted. */
+/** Finds the records to delete, and returns an error for each that must not be deleted. */
 async function planDeletions(
   call: MirrorCall,
   store: MirroredStore,
@@ -98,9 +97,9 @@ async function planDeletions(
 }
 
 /**
- * Writes the file into an overlay of a snapshot as if all deletions were done, including unfinished deletions of
- * earlier calls.
- * @returns errors about owners of the instance who must not be deleted, considering the state after the import
+ * Simulates the import: writes the file into an overlay of a snapshot, as if the deletions were done. The unfinished
+ * deletions of earlier calls count as done too.
+ * @returns the errors about owners of the instance whose deletion would leave no active owner
  */
 async function tryWriting(
   call: MirrorCall,
@@ -127,7 +126,10 @@ function mirrorOf({ deletions, settings }: MirrorCall, handlers: Omit<Mirror, 'd
   return { deletions, adopts: new Set(settings.replaceChanged), ...handlers };
 }
 
-/** Returns the outcome that a record would have without the deletion of its stored version. */
+/**
+ * Returns the outcome to report for a record whose stored version was deleted first: the simulated outcome instead of
+ * `created`.
+ */
 function asForeseen(outcome: RecordOutcome, foreseen: ReturnType<Deletions['foreseen']>): RecordOutcome {
   if (outcome.kind !== 'created' || foreseen === undefined) return outcome;
   const { warnings } = outcome;

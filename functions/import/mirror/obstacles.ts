@@ -13,7 +13,7 @@ import type { Deletions } from './deletions.ts';
 import { describedFields, describeRecord } from './describeRecord.ts';
 import type { MirroredFile, MirroredStore, Obstacle } from './findDeletions.ts';
 
-/** Returns an error for each record that must not be deleted, with the reason. */
+/** Returns an error for each record that must not be deleted. The error contains the reason. */
 export async function findObstacleErrors(
   store: MirroredStore,
   existing: ReadonlySet<string>,
@@ -36,8 +36,8 @@ export async function findObstacleErrors(
 }
 
 /**
- * Describes why an owner of the instance must not be deleted: no other owner would remain active.
- * @param written reads the database as it will be after the import, which may suspend the other owners
+ * Returns an error if the deletions would leave the instance without an active owner.
+ * @param written reads the database as it will be after the import, which may suspend the remaining owners
  */
 export async function findOwnerErrors(
   store: MirroredStore,
@@ -74,7 +74,9 @@ async function referenceErrors(
   return errors;
 }
 
-/** Describes records that are kept because calls have changed them since the import began. */
+/**
+ * Returns an error for each record that the import keeps because another call has changed it since the import began.
+ */
 export async function changedErrors(store: Reader, keys: readonly DocumentKey[]): Promise<readonly ImportError[]> {
   const found = await store.getMany(keys, describedFields);
   return found.map(describeRecord).flatMap((kept) => {

@@ -7,9 +7,9 @@ import { isList, type Section } from '../../../shared/organisation/sections/sect
 import { documentId, documentPath } from '../../../shared/store/store.ts';
 
 /**
- * The records of a phase so far, to recognise records that repeat an earlier record. The stored record does not show
- * the repetition if the earlier record was unchanged: the stored record then lacks this import's stamp. The keys are in
- * an unnamed temporary file, so memory is constant.
+ * Recognises records of a phase that repeat an earlier record of the file. The database alone cannot show a repetition:
+ * if the earlier record was unchanged, the stored record lacks this import's stamp. The keys are in a temporary file,
+ * so memory does not grow.
  */
 export class EarlierRecords implements Disposable {
   private readonly database = openTemporaryDatabase(
@@ -19,9 +19,9 @@ export class EarlierRecords implements Disposable {
   private readonly select = this.database.prepare('SELECT digest FROM records WHERE key = ?');
 
   /**
-   * Adds a record.
-   * @returns whether an earlier record prevents the import of this record: an element of the same list with the same
-   * id, or a policy with other content
+   * Adds a record, unless an earlier record has the same identifying key.
+   * @returns whether the earlier record prevents the import of this record: both are elements of one list, or policies
+   * with different content
    */
   excludes(record: OrganisationRecord): boolean {
     const key = identifyingKey(record);
@@ -35,15 +35,14 @@ export class EarlierRecords implements Disposable {
   }
 }
 
-/** Returns the path that identifies a record within a file; see `identifyingId`. */
 export function identifyingKey(record: KeyedRecord): string {
   return documentPath({ collection: record.section.collection, id: identifyingId(record) });
 }
 
 /**
- * Returns the id that identifies a record within a file and a collection, without a field that is completed from stored
- * records. For sections whose foreign records are ignored, the id contains the organisation, because every organisation
- * may contain the same record: ZITADEL exports the members of all projects in every organisation.
+ * Returns an id that identifies a record among the file's records of one collection. The id lacks a field that the
+ * import completes from stored records. If a section's foreign records are ignored, the id contains the organisation's
+ * id: ZITADEL exports the members of all projects in every organisation, so records repeat.
  */
 export function identifyingId({ section, json, orgId }: KeyedRecord): string {
   return documentId(...identifyingPaths(section).map((path) => textAt(json, path, orgId)));

@@ -1,5 +1,5 @@
-// Keeps records that the validation of a file has decoded, so that a repeated import recognises unchanged records
-// without decoding them again.
+// Keeps decoded records from the validation of a file. A repeated import compares them with the stored records, and
+// need not decode them again.
 
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import type { JsonPath } from '../../../shared/json/jsonError.ts';
@@ -13,14 +13,14 @@ import { collectWarnings } from '../results/recordWarnings.ts';
 import { identifyingId } from './earlierRecords.ts';
 
 /**
- * A record of the file that counts as unchanged on two conditions: the stored record is equal, and the record's
- * organisation has all referenced records.
+ * A record that counts as unchanged if the stored record is equal and the organisation has all records to which it
+ * refers.
  */
 export interface InspectedRecord
   extends Pick<OrganisationRecord, 'section' | 'orgId' | 'digest' | 'credentials' | 'otpEmail'> {
   /**
-   * The record's place in the file: the position of the organisation, the name of the list, and the position in the
-   * list.
+   * The record's position in the file: the index of the organisation's entry, the name of the list, and the index in
+   * the list.
    */
   readonly entry: number;
   readonly list: string;
@@ -29,8 +29,8 @@ export interface InspectedRecord
   readonly references: readonly DocumentKey[];
   readonly warnings: readonly ImportWarning[];
   /**
-   * The state (`ImportContext.state`) of the import that found the record unchanged. A mirroring import and its trial
-   * have different states.
+   * The `ImportContext.state` of the import that found the record unchanged; undefined before that. A mirroring import
+   * and its simulation have different states.
    */
   unchangedIn: object | undefined;
 }
@@ -39,8 +39,8 @@ export interface InspectedRecord
 const MAX_KEPT = 100_000;
 
 /**
- * The first records of a file that a comparison with the stored records decides completely. Keeps no records if the
- * file's first organisation is new, because a first import does not need them.
+ * The first records of a file whose outcome can follow from a comparison with the stored records alone. Keeps no
+ * records if the file's first organisation is new: the other records are then probably new too.
  */
 export class InspectedRecords implements RecordVisitor {
   private readonly isStored: (orgId: string) => Promise<boolean>;
@@ -48,12 +48,14 @@ export class InspectedRecords implements RecordVisitor {
   private isKeeping: boolean | undefined;
   /** The kept records in the file's order, including repeated records. */
   private kept: InspectedRecord[] = [];
-  /** The records by collection and identifying id; undefined for records that a comparison alone cannot decide. */
+  /**
+   * The kept records by collection and identifying id. Undefined marks a record whose outcome does not follow from a
+   * comparison alone.
+   */
   private readonly byId = new Map<Collection, Map<string, InspectedRecord | undefined>>();
   private readonly repeated = new Set<InspectedRecord>();
   private ids = 0;
 
-  /** @param isStored whether an organisation is stored */
   constructor(isStored: (orgId: string) => Promise<boolean>) {
     this.isStored = isStored;
   }
@@ -87,7 +89,7 @@ export class InspectedRecords implements RecordVisitor {
     return this.kept.filter((record) => sections.has(record.section) && !this.repeated.has(record));
   }
 
-  /** Returns the record with a key. Does not find records whose keys differ from their identifying ids. */
+  /** Returns the record with a key. Does not find records whose stored key differs from the identifying id. */
   find({ collection, id }: DocumentKey): InspectedRecord | undefined {
     const found = this.byId.get(collection)?.get(id);
     return found?.key.id === id ? found : undefined;
@@ -109,10 +111,13 @@ export class InspectedRecords implements RecordVisitor {
   }
 }
 
-/** Returns the facts that decide a record by comparison; undefined if a comparison alone does not decide the record. */
+/**
+ * Returns the data with which to compare a record. Returns undefined if the record's outcome does not follow from a
+ * comparison alone.
+ */
 function inspectedRecord(record: OrganisationRecord, [, entry, list, index]: JsonPath): InspectedRecord | undefined {
   const { section, orgId, digest, credentials, otpEmail, invalid, givenPassword } = record;
-  // Only hashing shows whether a stored hash matches a clear password.
+  // The import must hash a clear password to compare it with the stored hash.
   if (!isList(section) || section.adjusted !== undefined || invalid !== undefined || givenPassword !== undefined)
     return undefined;
   if (hasConvertedKey(section)) return undefined;
@@ -134,7 +139,10 @@ function inspectedRecord(record: OrganisationRecord, [, entry, list, index]: Jso
   };
 }
 
-/** Whether different spellings of a key can mean the same record, so that only conversion reveals repeated records. */
+/**
+ * Whether the import converts a field of the key. Then two different spellings can be the same record, and only the
+ * conversion shows this.
+ */
 function hasConvertedKey({ key, values }: Section): boolean {
   return values !== undefined && key.some((path) => values[path] !== undefined);
 }
@@ -142,7 +150,10 @@ function hasConvertedKey({ key, values }: Section): boolean {
 const UNCHANGED = { kind: 'unchanged' } as const;
 const NO_KEYS: readonly DocumentKey[] = [];
 
-/** Lists the keys to which a record refers; undefined if a reference requires more than the existence of its target. */
+/**
+ * Lists the keys to which a record refers. Returns undefined if a reference requires more than the existence of its
+ * target.
+ */
 function referencedKeys(record: OrganisationRecord): readonly DocumentKey[] | undefined {
   const { references } = record.section;
   if (references === undefined) return NO_KEYS;

@@ -1,5 +1,3 @@
-// The records of the organisations themselves.
-
 import type { Manifest } from '../../../shared/exportFile/manifest.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { organisationUnnamed } from '../../../shared/organisation/allSections.ts';
@@ -11,7 +9,6 @@ import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { isLongId, MAX_ID_CHARACTERS } from '../../../shared/organisation/valueRules.ts';
 import { originText } from '../mirror/lastImport.ts';
 
-/** The error of an organisation without an id. */
 const ID_MISSING: RecordIssue = {
   id: 'ORG-4Mlfs',
   key: 'Errors.Invalid.Argument',
@@ -19,7 +16,7 @@ const ID_MISSING: RecordIssue = {
   params: { field: '`orgId` of an organisation' },
 };
 
-/** The error of an organisation whose id is too long for the keys of its records. */
+/** An organisation's id is part of the keys of its records, which have a maximum length. */
 const ID_TOO_LONG: RecordIssue = {
   id: TOO_LONG_ID,
   key: `orgId: value length must be at most ${MAX_ID_CHARACTERS} characters`,
@@ -27,7 +24,7 @@ const ID_TOO_LONG: RecordIssue = {
   params: { field: 'orgId', limit: `${MAX_ID_CHARACTERS} characters` },
 };
 
-/** An organisation of the file, with the record that creates it or the issue that prevents that. */
+/** An organisation of the file, with its record if the import can create one, or the issue that prevents this. */
 export interface FileOrganisation {
   readonly header: OrganisationHeader;
   readonly record: OrganisationRecord | undefined;
@@ -44,7 +41,7 @@ export function toFileOrganisation(header: OrganisationHeader): FileOrganisation
   return { header, issue: undefined, ...normaliseRecord(record) };
 }
 
-/** Plans a valid organisation. The plan also stores which instance exported the organisation, and when. */
+/** Plans the record of a valid organisation. The plan also contains the origin of the file. */
 export function planOrganisation({ record, issue }: FileOrganisation, manifest?: Manifest): RecordPlan[] {
   if (record === undefined || issue !== undefined) return [];
   const plan = planRecord(record, false);

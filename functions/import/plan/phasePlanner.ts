@@ -15,7 +15,6 @@ import { failed, type Planned, repetitionIssue } from '../stages.ts';
 import type { EarlierRecords } from './earlierRecords.ts';
 import type { TargetOrganisation, Targets } from './targets.ts';
 
-/** The parts of an import that planning needs. */
 type PlanContext = Pick<ImportContext, 'source' | 'inspection' | 'rules' | 'state'>;
 
 /** Plans the records of one phase in the file's order, and reports the records that the import does not write. */
@@ -33,8 +32,8 @@ export class PhasePlanner {
   }
 
   /**
-   * Plans the records of an item of the file that belong to this phase: the item's own record, or the records that it
-   * contains.
+   * Plans those records of an item of the file that belong to this phase. They are the item's own record, or the
+   * records nested in it.
    */
   plan(item: ExportFileItem): Planned[] {
     const { organisation: entry } = item;
@@ -57,14 +56,13 @@ export class PhasePlanner {
     return readFileRecord(section, item, { orgId, checked, complete }, item.value);
   }
 
-  /** Counts the records that an invalid record contains as not imported. */
+  /** Reports the records nested in an invalid record: the import does not write them. */
   private leaveOut(record: OrganisationRecord): Planned[] {
     for (const nested of nestedRecords(record, []))
       this.context.state.report.count('notCarried', nested.record.section.name);
     return [];
   }
 
-  /** Plans the phase's next record. */
   private planNext(given: OrganisationRecord, target: TargetOrganisation | undefined): Planned[] {
     const { report } = this.context.state;
     const { section } = given;
@@ -89,8 +87,8 @@ export class PhasePlanner {
   }
 
   /**
-   * Converts a record's values. Unsets the section's adjusted field, such as a domain's primary mark, if another record
-   * of the organisation has precedence.
+   * Converts a record's values. Removes a field that only one record of an organisation can have, such as a domain's
+   * primary mark, if another record has precedence.
    */
   private convert(given: OrganisationRecord, target: TargetOrganisation): NormalisedRecord {
     const { adjusted, v1 } = given.section;
@@ -103,12 +101,16 @@ export class PhasePlanner {
     const stated = withStated(result.record, this.context.inspection.stated);
     const adjusting = adjustment === undefined ? stated : { ...stated, adjustment };
     if (this.context.source.isV1 !== true || v1?.convert === undefined) return { ...result, record: adjusting };
-    // For a record of a v1 file, ZITADEL's error contains the values after the conversion to v2.
+    // ZITADEL's error for a record of a v1 file contains the converted values. So remove `given`, the values before the
+    // conversion.
     const { given: _, ...named } = adjusting;
     return { ...result, record: named };
   }
 
-  /** Validates a record in isolation: by its section's check, and by the policy for its clear-text password. */
+  /**
+   * Checks a record on its own: by the rules of its section, and by the password policy if the file contains a clear
+   * password.
+   */
   private validate(
     { section, json, givenPassword }: OrganisationRecord,
     { passwordComplexity }: TargetOrganisation,

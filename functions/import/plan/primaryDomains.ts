@@ -14,8 +14,9 @@ import type { ImportContext } from '../context.ts';
 import { isDeleted } from '../mirror/deletions.ts';
 
 /**
- * Finds the stored primary domains of organisations for which the file contains a primary domain, by organisation id.
- * Leaves out domains that the import deletes.
+ * Finds the stored primary domains of those organisations for which the file contains a primary domain. Omits domains
+ * that the import deletes.
+ * @returns the primary domains, by organisation id
  */
 export async function findPrimaryDomains(
   { store, rules, mirror }: Pick<ImportContext, 'store' | 'rules' | 'mirror'>,

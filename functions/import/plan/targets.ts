@@ -1,5 +1,3 @@
-// The organisations into which an import writes records.
-
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
 import { defaultScopeWrite, readLoginNameScopes } from '../../../shared/organisation/loginNameScope.ts';
@@ -27,7 +25,7 @@ export interface TargetOrganisation {
   /** Whether this import created the organisation. If so, no earlier records of the organisation are stored. */
   readonly isNew: boolean;
   /**
-   * Whether login names contain the organisation's domain. The import decides this before it claims the first login
+   * Whether login names contain the organisation's domain. `settleLoginNames` decides this before a user claims a login
    * name.
    */
   readonly loginNamesByDomain: boolean;
@@ -102,8 +100,8 @@ async function readPolicies(
 const SCOPE_BATCH = 250;
 
 /**
- * Decides for each organisation whether its login names contain its domain. Call this after the domain policies are
- * written, and before the users are written. No later import can change the decision.
+ * Decides for each organisation whether its login names contain the domain, and stores the decision, which no later
+ * import can change. Call this after the import has written the domain policies, and before it writes users.
  * @returns the targets with their decisions
  * @throws the signal's reason
  */

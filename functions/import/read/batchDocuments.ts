@@ -1,5 +1,3 @@
-// The documents that a batch has read.
-
 import { readDependents, storedClaims } from '../../../shared/accounts/dependents.ts';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
@@ -38,12 +36,13 @@ export class BatchDocuments {
     }
   }
 
-  /** Reads documents with their bodies. */
   async readWhole(keys: readonly DocumentKey[]): Promise<void> {
     await this.read(keys, [...comparedFields, 'sequence', 'body']);
   }
 
-  /** Reads the holders of names, and the organisations of identity providers, unless already read. */
+  /**
+   * Reads the holders of names and the organisations of identity providers. Skips keys that an earlier call has read.
+   */
   async readNames(keys: readonly DocumentKey[]): Promise<void> {
     const unread = distinctKeys(keys).filter((key) => !this.names.has(documentPath(key)));
     for (const key of unread) this.names.add(documentPath(key));
@@ -51,8 +50,8 @@ export class BatchDocuments {
   }
 
   /**
-   * Reads the records that a mirroring import deletes because the batch needs their names, with the claims that they
-   * may have.
+   * Reads the stored records whose names the batch needs and that a mirroring import deletes for this reason. Adds the
+   * claims that these records may have.
    */
   async readFreed(plans: readonly RecordPlan[], mirror: Mirror | undefined): Promise<ReadonlyMap<string, FreedHolder>> {
     if (mirror?.isDeleting !== true) return new Map();
@@ -67,7 +66,7 @@ export class BatchDocuments {
     return new Map(freed);
   }
 
-  /** Returns the plans of existing records, each with the stored document. */
+  /** Returns each record that is already stored, with the stored document. */
   pairs(records: readonly Checked[]): StoredPair[] {
     return records.flatMap(({ plan }): StoredPair[] => {
       const stored = this.byPath.get(documentPath(plan.key));

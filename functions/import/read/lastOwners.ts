@@ -6,9 +6,9 @@ import { documentPath, type StoredDocument, type Transaction } from '../../../sh
 import type { ImportedStore } from '../context.ts';
 
 /**
- * Finds the owners of the instance whom the records of a batch would suspend, if no other owner remained active. An
- * import by the command needs this check, because such an import has no caller who would remain active. If another
- * owner remains, the commit fails if that owner changes.
+ * Finds the active owners of the instance whom the batch would suspend, if no other active owner would remain. An
+ * import by the command needs this check, because it has no caller who remains active. If another owner remains, the
+ * commit fails if a call changes that owner first.
  * @param documents the stored records, by path
  */
 export async function findLastOwners(

@@ -22,18 +22,17 @@ import { findLastOwners } from './lastOwners.ts';
 import { findRemovedMembers } from './removedMembers.ts';
 import { findRolesInUse } from './rolesInUse.ts';
 
-/** A checked batch, and the stored data that decide it. */
 interface ReadBatch {
   readonly batch: readonly BatchRecord[];
   readonly stored: StoredBatch;
 }
 
 /**
- * Reads the data that decide a batch, in parallel with the data for its check. If the batch equals the stored records,
- * no further read is needed. Otherwise a second read fetches the bodies to compare or overwrite, which can be large,
- * and the holders of the names to claim. A third read fetches the holders of names in stored bodies. For all differing
- * records, further reads fetch the data on which only writes depend, such as roles in use.
- * @param check checks the records of the batch, in their order
+ * Reads the data that decide a batch. The first read runs in parallel with the checks. If all records equal the stored
+ * records, this read is enough. Otherwise a second read fetches stored bodies, which can be large, and the holders of
+ * the new names. A third read fetches the holders of the stored names. Last, the function reads the data on which only
+ * writes depend, such as the uses of roles.
+ * @param check checks the records of the batch, in order
  */
 export async function readBatch(
   transaction: Transaction,
@@ -58,7 +57,7 @@ export async function readBatch(
   const writable = overwrites ? records.map(({ plan }) => plan) : created;
   const [equal, removed, reserved] = await Promise.all([
     readDifferences(documents, { records, created, onConflict, passwords, mirror }),
-    // Existing members count too, because another import may have created a removed member again.
+    // Include members that exist: another import may have created a removed member again.
     findRemovedMembers(transaction, writable, beginning.memberRemovals),
     state.reservedNames.find(transaction, writable),
   ]);
@@ -88,9 +87,7 @@ export async function readBatch(
   };
 }
 
-/**
- * Finds the records that calls changed before this import, if the import mirrors the file and may replace such changes.
- */
+/** Finds the stored records that another call changed before this import, and that a mirroring import may replace. */
 function findAdopted(
   documents: ReadonlyMap<string, StoredDocument>,
   changed: ReadonlySet<string>,
