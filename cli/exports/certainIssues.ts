@@ -1,4 +1,4 @@
-// Finds the issues that every import of a file reports, by a trial import into an empty instance.
+// Finds the issues that every import of a file reports: imports the file into an empty instance as a trial.
 
 import { importIntoEmpty } from '../../functions/emptyInstance.ts';
 import type { ImportError } from '../../functions/import/contract.ts';
@@ -21,12 +21,11 @@ export interface CertainIssues {
 
 type Warning = ImportResponse['summary']['warnings'][number];
 
-/** The result for a file without issues. */
 export const noIssues: CertainIssues = { errors: [], errorsOmitted: 0, warnings: [], warningsOmitted: 0 };
 
 /**
- * Reasons that the result omits. Some of these issues depend on the target's records. The command reports the other
- * issues with texts of its own.
+ * Reasons of issues that the result leaves out. Some of these issues depend on the target's records; the command
+ * reports the others in its own words.
  */
 const excluded = new Set<string | undefined>([
   'reference_missing',
@@ -39,8 +38,8 @@ const excluded = new Set<string | undefined>([
 ]);
 
 /**
- * Imports a valid file into an empty instance that stores no records. The empty instance has the same default for login
- * names as the exporting instance. Memory does not grow with the file.
+ * Imports a valid file into an empty instance that stores nothing. This instance and the exporting instance have the
+ * same default for login names. Memory does not grow with the file.
  */
 export async function findCertainIssues(
   { open }: Pick<ExportFile, 'open'>,
@@ -74,8 +73,8 @@ export async function findCertainIssues(
 }
 
 /**
- * Converts the warning that the import drops a role or action to a warning that the target must have it. Returns other
- * warnings unchanged.
+ * An import drops a role or an action that is missing in the target, and warns. Converts this warning to one that the
+ * target must have the role or action. Returns other warnings unchanged.
  */
 function partRequirement(warning: Warning): Warning {
   const { reason, params: { role, action, field = '' } = {}, ...record } = warning;
@@ -83,7 +82,7 @@ function partRequirement(warning: Warning): Warning {
   return value === undefined ? warning : { ...record, ...warn('part_required', { value, field }) };
 }
 
-/** Converts the error about a missing record to a warning, because the target may have this record. */
+/** Converts the error about a missing record to the warning that the target must have this record. */
 function requirement({ type, id, reason, params = {} }: ImportError): readonly Warning[] {
   const record = { type, ...defined({ id }) };
   if (reason === 'organisation_unnamed') return [{ ...record, ...warn('organisation_required', {}) }];

@@ -1,10 +1,10 @@
-// Finds the default organisation of a source. An export excludes it.
+// Finds the default organisation of a source, which an export leaves out unless the call selects it.
 
 import type { PlaceExportOptions, PlaceFacts } from './placeInterfaces.ts';
 
 /**
- * Returns the default organisation that an export excludes. An export includes it only if the call selects it, because
- * its users, such as the token's user, operate that instance.
+ * Returns the default organisation that an export leaves out, because the users of this organisation operate the
+ * source. For example, the token's user belongs to it.
  * @returns undefined if the call selects organisations, and for a file
  */
 export function stayingOrganisation(
@@ -14,7 +14,6 @@ export function stayingOrganisation(
   return orgIds.length > 0 ? undefined : facts?.defaultOrgId;
 }
 
-/** Adds an organisation to the excluded organisations of an export. */
 export function withoutOrganisation(options: PlaceExportOptions, orgId: string | undefined): PlaceExportOptions {
   return orgId === undefined ? options : { ...options, excludedOrgIds: [...options.excludedOrgIds, orgId] };
 }

@@ -1,4 +1,4 @@
-// Writes an export file with the records that an import rejected, and with the records of which it omitted parts. The
+// Writes an export file with the records that an import rejected, and with the records that it stored incompletely. The
 // user can correct and import this file.
 
 import { total } from '../../shared/collections/counts.ts';
@@ -12,25 +12,21 @@ import { readableId } from '../../shared/organisation/recordPlan.ts';
 import type { ImportResponse } from './importResponse.ts';
 import type { ExportFile, FilePlace } from './placeInterfaces.ts';
 
-/** The result of writing the file of the failed records. */
 export interface FailedFile {
   readonly place: string;
   readonly records: number;
-  /**
-   * The number of failed records that are not in the file, because the response does not list them or their text is too
-   * large.
-   */
+  /** The number of failed records that the file lacks: the response does not list them, or their text is too large. */
   readonly missing: number;
   /**
-   * The number of further records in the file: records that the import stored without some of their roles, actions or
-   * list elements.
+   * The number of records in the file that the import stored incompletely: without some of their roles, actions or list
+   * elements.
    */
   readonly partial: number;
 }
 
 /**
- * Reasons of warnings about records that the import stored without some roles, actions or list elements. The omitted
- * items are invalid, or refer to a failed record.
+ * Reasons of warnings about records that the import stored incompletely. The omitted roles, actions or list elements
+ * are invalid, or refer to a failed record.
  */
 const partialReasons: ReadonlySet<string> = new Set<WarningReason>([
   'role_dropped',
@@ -39,11 +35,11 @@ const partialReasons: ReadonlySet<string> = new Set<WarningReason>([
 ]);
 
 /**
- * Stores the failed records of an import with their organisations, in the form of the imported file. Stores no file if
- * the import stored all records completely.
- * @param file a new file
+ * Stores the failed records of an import with their organisations, in the form of the imported file. If the import
+ * stored all records completely, stores no file.
+ * @param file the place of the new file
  * @param content the imported file
- * @throws IdentityError the errors of `FilePlace.store`; the errors of the content
+ * @throws IdentityError the errors of `FilePlace.store`; the errors of reading the content
  */
 export async function storeFailed(
   file: FilePlace,
@@ -63,7 +59,7 @@ export async function storeFailed(
   return { place, records: writing.records, missing: Math.max(0, failed - writing.records), partial: writing.partial };
 }
 
-/** Reads the file once. For each error, counts the records with the type and the id in the error. */
+/** Reads the imported file once. For each error, counts the records whose type and id the error contains. */
 async function find(
   content: ExportFile,
   failed: FailedRecords,
@@ -78,7 +74,10 @@ async function find(
   }
 }
 
-/** The records of a file that share a type and an id. */
+/**
+ * The records of a file that have the same type and id. `found` counts them in the first reading; `passed` counts the
+ * valid ones in the second reading.
+ */
 interface Namesakes {
   /** The number of errors about these records. */
   readonly errors: number;
@@ -89,20 +88,20 @@ interface Namesakes {
 }
 
 /**
- * Finds the failed records of an import in the imported file. The response identifies these records only by type and
- * id.
+ * Finds the failed records of an import in the imported file. Several records can match an error, because the response
+ * contains only a failed record's type and id.
  */
 class FailedRecords {
   private readonly byName = new Map<string, Namesakes>();
   /**
-   * The organisations with errors. `missing` contains those organisations that the target does not have: all their
-   * records have failed.
+   * The organisations that have errors themselves. `missing` contains those of them that the target does not have: all
+   * their records have failed.
    */
   private readonly orgIds = new Set<string>();
   private readonly missing: ReadonlySet<string>;
   /** The types and ids of records that the import stored incompletely. */
   private readonly partial: ReadonlySet<string>;
-  /** The positions in the file of organisations with records that failed or that the import stored incompletely. */
+  /** The indexes, in the file, of the organisations to write: their records failed, or were stored incompletely. */
   readonly entries = new Set<number>();
 
   constructor({ errors = [], success, summary }: ImportResponse) {
@@ -139,9 +138,8 @@ class FailedRecords {
   }
 
   /**
-   * Counts the failed records among a record of the file and its nested records. If several valid records have the same
-   * id, the import accepts the first. If the target does not have the organisation, all records of the organisation
-   * have failed.
+   * Counts the failed records among a record of the file and its nested records. Of several valid records with the same
+   * id, the import accepts the first. If the target lacks the organisation, all its records have failed.
    */
   countIn(record: OrganisationRecord): number {
     const named = this.named(record);
@@ -159,7 +157,7 @@ class FailedRecords {
     return this.partial.has(nameOf(record.section.error.type, readableId(record) ?? ''));
   }
 
-  /** Adds the organisations whose own records have errors, and returns their number. */
+  /** Adds the organisations that have errors themselves. Returns the number of added organisations. */
   addOrganisations(drafts: FilePass['drafts']): number {
     const found = new Set<string>();
     for (const [entry, { orgId = '' }] of drafts.entries()) {
@@ -171,8 +169,8 @@ class FailedRecords {
   }
 
   /**
-   * For a record and each nested record, returns the counts of records with the same type and id, and whether the
-   * record is invalid.
+   * Returns an entry for each of these records that has errors: the given record and its nested records. The entry
+   * contains the counts of records with the same type and id, and whether the record is invalid.
    */
   private named(record: OrganisationRecord) {
     return [record, ...nestedRecords(record, []).map((nested) => nested.record)].flatMap((each) => {
@@ -189,17 +187,15 @@ function nameOf(type: string, id: string): string {
 const types: readonly string[] = [organisationSection, ...sections].map(({ error }) => error.type);
 
 /**
- * Returns the type of a record from the type of an error. The error may be about a part of the record, such as
- * `human_user_otp`.
+ * Converts the type in an error to the type of a record. The type in an error may be about a part of the record, such
+ * as `human_user_otp`.
  */
 function typeOfRecord(type: string): string {
   if (types.includes(type)) return type;
   return types.filter((each) => type.startsWith(`${each}_`)).sort((a, b) => b.length - a.length)[0] ?? type;
 }
 
-/**
- * Writes the organisations with records that failed or that the import stored incompletely. Omits all other records.
- */
+/** Writes the organisations with failed or incompletely stored records. Leaves out all other records. */
 class FailedFileWriter {
   records: number;
   partial = 0;
@@ -254,7 +250,7 @@ class FailedFileWriter {
     return `${beginning}\n${JSON.stringify(field)}:${isElement ? '[' : ''}${text}`;
   }
 
-  /** Ends the previous organisation in the text, and begins the next. */
+  /** Ends the JSON of the previous organisation, and begins the JSON of the next. Returns the text for both. */
   private begin(entry: number): string {
     const end = this.end();
     this.entry = entry;

@@ -13,8 +13,8 @@ import { isStorageFull } from '../../shared/systemCode.ts';
 import type { ExportFile } from './placeInterfaces.ts';
 
 /**
- * A disposal that does nothing, for content without resources and for content whose resources another object disposes
- * of.
+ * A disposal that does nothing. It is for content without resources, and for content whose owner disposes of the
+ * resources.
  */
 export const undisposed = { [Symbol.asyncDispose]: async () => {} };
 
@@ -22,10 +22,11 @@ export const undisposed = { [Symbol.asyncDispose]: async () => {} };
 export type CountBytes = (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
 /**
- * Returns the content of a stored file. A caller can read the content repeatedly, and see which fraction was read.
+ * Returns the content of a stored file. A caller can read the content repeatedly, and can see which fraction of the
+ * file was read.
  * @param size the size of the stored file
- * @param isPlain whether the stored bytes are the decompressed content
- * @param open reads the decompressed content, and counts the stored bytes
+ * @param isPlain whether the stored bytes are not compressed
+ * @param open reads the decompressed content, and passes the stored bytes through `count`
  */
 export function storedContent(
   { size, isPlain = false }: { readonly size: number; readonly isPlain?: boolean },
@@ -51,8 +52,8 @@ export function storedContent(
 }
 
 /**
- * Returns content that can be read repeatedly: the original content if this is possible, otherwise a copy. A large copy
- * is a temporary file.
+ * Returns content that can be read repeatedly: the given content if it permits this, otherwise a copy. A large copy is
+ * a temporary file.
  * @param storage stores the copy
  * @throws IdentityError SPOOL_FULL, SPOOL_UNUSABLE
  */
@@ -67,8 +68,8 @@ export async function makeRepeatable(
 }
 
 /**
- * Stores bytes. Closes the storage after an error.
- * @throws IdentityError SPOOL_FULL, SPOOL_UNUSABLE; the errors of the bytes; the signal's reason
+ * Stores bytes. If that fails, closes the storage.
+ * @throws IdentityError SPOOL_FULL, SPOOL_UNUSABLE; the errors of reading the bytes; the signal's reason
  */
 export async function storeContent(
   bytes: AsyncIterable<Uint8Array>,
@@ -104,7 +105,6 @@ export async function requireTemporaryDirectory(): Promise<void> {
 
 const GZIP_CHUNK_BYTES = 64 * 1024;
 
-/** Whether a name belongs to a compressed file. */
 function isCompressed(name: string): boolean {
   return name.toLowerCase().endsWith('.gz');
 }
@@ -115,8 +115,8 @@ export function compressFor(name: string, content: AsyncIterable<Uint8Array>): A
 }
 
 /**
- * Yields the JSON of an export file. Decompresses a compressed file.
- * @param place the content's name in messages
+ * Yields the JSON of an export file, decompressed if necessary.
+ * @param place the file's name in messages
  * @throws IdentityError for damaged or incomplete content
  */
 export async function* readExportJson(place: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -128,8 +128,8 @@ export async function* readExportJson(place: string, content: AsyncIterable<Uint
 }
 
 /**
- * Converts the error of a damaged file, or of a file of another kind, to an error of the place. Returns other errors
- * unchanged.
+ * Converts the error of reading a damaged file, or a file that is not an export, to an error with the place's name.
+ * Returns other errors unchanged.
  */
 export function sourceError(place: string, error: unknown): unknown {
   if (!(error instanceof JsonError)) return error;
@@ -144,7 +144,7 @@ export function notIntact(place: string, reason: string): IdentityError {
   return sourceInvalid({ place, problem: `is not an intact export file (${reason})`, advice });
 }
 
-/** Pipes content through a transform. The iteration throws the errors of the content and of the transform. */
+/** Pipes content through a transform. The returned content throws the errors of both. */
 function through(
   content: AsyncIterable<Uint8Array>,
   transform: ReturnType<typeof createGzip>,

@@ -15,16 +15,14 @@ import type { ImportFacts } from '../records/importFacts.ts';
 import type { SecretSelection } from '../records/secretSelection.ts';
 import type { ExportedRequest } from './recordCounter.ts';
 
-/** Names of the counts of secrets, by the fields of credentials. */
+/** The names under which the secrets in each field of a record's credentials are counted. */
 const credentialKinds = {
   passwordHash: 'passwordHashes',
   totpSeed: 'totpSeeds',
   clientSecret: 'clientSecrets',
 } as const satisfies Readonly<Record<CredentialField, string>>;
 
-/** Counts the secrets of an export file. */
 export class FileSecrets implements RecordVisitor {
-  /** The numbers of secrets by kind. */
   counts: Counts = {};
 
   add({ section, credentials, clearPassword, otpEmail }: OrganisationRecord): void {
@@ -53,8 +51,9 @@ export class FileSecrets implements RecordVisitor {
   }
 
   /**
-   * Returns the kinds of secrets that an import of the file changes: the kinds that the file contains, and the kinds
-   * that the source lacks according to the manifest. Client secrets count as passwords, as in an export.
+   * Returns the kinds of secrets that an import of the file can change. These are the kinds that the file contains, and
+   * the kinds that the export included although the source had none. Client secrets count as passwords, as in an
+   * export.
    */
   selection(request: ExportedRequest): SecretSelection {
     const { withPasswords, ...others } = this.stated(request);
@@ -62,7 +61,7 @@ export class FileSecrets implements RecordVisitor {
   }
 
   /**
-   * Returns the kinds of secrets that the export included. The file contains no secrets of such a kind if the source
+   * Returns the kinds of secrets that the export included. If the file contains no secrets of such a kind, the source
    * had none.
    */
   stated({ secrets }: ExportedRequest): SecretSelection {
@@ -82,7 +81,8 @@ export function providersOf({ section, json }: OrganisationRecord): readonly str
 }
 
 /**
- * The first records of a section that refer to the same identity providers. `others` is the number of further records.
+ * Records of a section that refer to the same identity providers. `documents` contains the first of them; `others` is
+ * the number of further records.
  */
 interface ProviderUsers {
   readonly section: Section;
@@ -92,22 +92,25 @@ interface ProviderUsers {
   others: number;
 }
 
-/** The maximum number of records with the same identity providers that are listed. */
+/** The maximum number of records in `documents`. */
 const MAX_PROVIDER_USERS = 100;
 
-/** Collects the facts about an export file, and the manual steps after its import. */
+/** Collects facts about an export file, and the manual steps that remain after its import. */
 export class FileFacts implements RecordVisitor {
   private readonly imports: ImportFacts | undefined;
-  /** Records that refer to identity providers that may follow later in the file. */
+  /** Records whose identity providers have not appeared in the file yet. The providers may follow later in the file. */
   private readonly providerUsers = new Map<string, ProviderUsers>();
-  /** For each section, the number of records, and the bytes of their JSON without secrets. */
+  /** For each section, the number of its records, and the size in bytes of their JSON without secrets. */
   readonly sections = new Map<string, { records: number; bytes: number }>();
   /** The numbers of password hashes by format. */
   hashFormats: Counts = {};
   readonly secrets = new FileSecrets();
   private lists = newLists();
 
-  /** @param imports receives the records. If undefined, `leftToDo` returns no steps about missing identity providers */
+  /**
+   * @param imports receives the records of the file. If undefined, `leftToDo` returns no steps about missing identity
+   * providers
+   */
   constructor(imports?: ImportFacts) {
     this.imports = imports;
   }
@@ -137,12 +140,15 @@ export class FileFacts implements RecordVisitor {
     else users.others++;
   }
 
-  /** Returns those of the given identity providers that ZITADEL does not have after an import. */
+  /** Returns those of the given identity providers that ZITADEL will not have after an import of the file. */
   private missing(orgId: string, ids: readonly string[]): readonly string[] {
     return ids.filter((id) => this.imports?.hasProvider(orgId, id) === false);
   }
 
-  /** Adds the steps about records whose identity providers are missing in the whole file. */
+  /**
+   * Adds the manual steps for records whose identity providers are missing in the whole file. The caller must have
+   * added all records.
+   */
   private listProviderUsers(): void {
     for (const { section, orgId, ids, documents, others } of this.providerUsers.values()) {
       const missing = this.missing(orgId, ids);
@@ -162,8 +168,9 @@ export class FileFacts implements RecordVisitor {
   }
 
   /**
-   * Returns the manual steps after an import into an instance of this service or into ZITADEL.
-   * @param asked the secrets that the call requested
+   * Returns the manual steps after an import of the file.
+   * @param forZitadel whether ZITADEL is the target; otherwise an instance of this service is
+   * @param asked the kinds of secrets that the call requested
    */
   leftToDo(request: ExportedRequest, forZitadel = false, asked?: SecretSelection): readonly CountedEntry[] {
     if (forZitadel) this.listProviderUsers();

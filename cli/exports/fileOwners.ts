@@ -7,14 +7,14 @@ import { findSection, sections } from '../../shared/organisation/allSections.ts'
 import { chunksInTurns } from '../../shared/turns.ts';
 import type { ExportFile } from './placeInterfaces.ts';
 
-/** An item of a file, and the organisation to which the item belongs. */
+/** An item of a file, such as a record, and the organisation to which the item belongs. */
 export interface OwnedItem extends ExportFileItem {
   readonly orgId: string;
 }
 
 /**
- * Yields the items of each chunk of a file.
- * @throws Error if an organisation does not begin with its id, because organisations do in all exports
+ * Yields the items of a file, in one list for each chunk of bytes.
+ * @throws Error if an organisation does not begin with the field `orgId`, which all exports write first
  */
 export async function* readItems(
   file: ExportFile,
@@ -36,14 +36,14 @@ export async function* readItems(
   reader.end();
 }
 
-/** Returns the JSON of a record. Returns an empty object for an item that is not a record. */
+/** Returns the JSON object of an item. Returns an empty object if the item is not a record. */
 export function recordOf({ value }: ExportFileItem): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
 type Owned = 'project' | 'provider';
 
-/** Stores to which organisations the projects and identity providers of a file belong. */
+/** The projects and identity providers of a file, each with the organisation to which it belongs. */
 export class Owners implements Disposable {
   private readonly database = new TemporaryDatabase(
     'CREATE TABLE owners (kind TEXT, orgId TEXT, id TEXT, PRIMARY KEY (kind, orgId, id)) STRICT, WITHOUT ROWID',
@@ -70,7 +70,6 @@ const ownedKinds: ReadonlyMap<string, Owned> = new Map(
   }),
 );
 
-/** Reads to which organisations the projects and identity providers of a file belong. */
 export async function readOwners(file: ExportFile, signal: AbortSignal): Promise<Owners> {
   const owners = new Owners();
   const isWanted = (name: string) => name === 'orgId' || ownedKinds.has(name);

@@ -13,12 +13,12 @@ export type OutcomeCounts = Record<
   Readonly<Counts>
 >;
 
-/** Returns empty counts, for an import that has not decided the outcome of any record yet. */
+/** Returns empty counts for all outcomes. */
 export function noOutcomes(): Record<keyof OutcomeCounts, Counts> {
   return { created: {}, unchanged: {}, overwritten: {}, skipped: {}, failed: {}, notCarried: {}, unconfirmed: {} };
 }
 
-/** Returns the counts in an import's summary. The summary omits some counts if they are empty. */
+/** Returns the counts in the summary of an import. Adds the empty counts that a summary can lack. */
 export function outcomeCounts({
   created,
   unchanged,
@@ -32,8 +32,8 @@ export function outcomeCounts({
 }
 
 /**
- * Returns the number of records whose outcome is known. Excludes records that imports ignore, and deleted records,
- * because the file does not contain them.
+ * Returns the number of records whose outcome is final. Does not count records that imports ignore. Does not count
+ * deleted records either, because the imported file does not contain them.
  */
 export function countSettled({
   notCarried: _,
@@ -46,12 +46,11 @@ export function countSettled({
   return { records, unchanged: total(settled.unchanged ?? {}) };
 }
 
-/** The warning that the import took several requests. */
 const severalRequests = { type: 'import', ...warn('requests_repeated', {}) };
 
 /**
- * Returns a warning if the import was repeated, because the last response counts the records of earlier requests as
- * unchanged.
+ * Returns the warning that the import took several requests, unless the summary contains it or no record was unchanged.
+ * The last response counts records that earlier requests had created as unchanged.
  */
 export function repetitionWarnings({
   unchanged,
@@ -61,10 +60,9 @@ export function repetitionWarnings({
   return total(unchanged) === 0 || isKnown ? [] : [severalRequests];
 }
 
-/** The results of all requests of an import into ZITADEL. */
+/** The combined results of all requests of an import into ZITADEL. */
 interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warnings'> {
   readonly orgIds: readonly string[];
-  /** The organisations that the import created. */
   readonly createdOrgs: readonly string[];
   readonly counts: OutcomeCounts;
   readonly errors: ImportError[];
@@ -80,7 +78,10 @@ interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warni
   };
 }
 
-/** Returns the response of an import into ZITADEL in the form of this service. Omits the lists of ids. */
+/**
+ * Returns the response of an import into ZITADEL, in the form that this service has for responses. Leaves out the lists
+ * of ids.
+ */
 export function joinedResponse({
   orgIds,
   createdOrgs,

@@ -12,37 +12,40 @@ import type { ExportFile, Place, PlaceExportOptions } from './placeInterfaces.ts
 import { type ExportedRequest, RecordCounter, type SelectedOrganisations } from './recordCounter.ts';
 import { countedContent, meterOf } from './trackTransfer.ts';
 
-/** Facts about an export file, after the file was read. */
+/** Facts about an export file, known after the whole file was read. */
 export interface PlaceInspection extends Inspection {
-  /** The size of the file's JSON. */
+  /** The size of the file's decompressed JSON. */
   readonly bytes: number;
-  /** The request of the file's export, from its manifest. */
+  /**
+   * Which secrets the export included, and which unknown fields its request contained, according to the file's
+   * manifest.
+   */
   readonly request: ExportedRequest;
-  /** Content that every export of the place omits. */
+  /** Descriptions of content that every export of the place leaves out. */
   readonly losses: readonly string[];
   /** Warnings about states that ZITADEL did not return, one per organisation. */
   readonly notices: readonly RecordWarning[];
 }
 
-/** Options for reading the export of a place. */
 interface Reading {
   readonly visitor?: RecordVisitor | undefined;
-  /** The name of the phase in the progress. */
+  /** The name in the progress for this reading. */
   readonly label?: string;
-  /** Uses the validated file. The function may read the file again. */
+  /** Uses the file after its validation. The function may read the file again. */
   readonly use?: (file: ExportFile, inspection: Inspection) => Promise<void>;
-  /** The organisations that the export must contain. By default, the export may contain any organisations. */
+  /** The organisations that the export must contain. If undefined, no organisation is required. */
   readonly required?: SelectedOrganisations;
   /**
-   * The expected number of records. If the size of the export is unknown, this number determines the remaining time.
+   * The expected number of records. If the size of the export is unknown, the progress estimates the remaining time
+   * from this number.
    */
   readonly expected?: number | undefined;
 }
 
 /**
  * Reads and validates the export of a place, record by record.
- * @throws IdentityError for an invalid export file, and for a manifest that does not match; COMMAND_INTERRUPTED if the
- * signal aborts
+ * @throws IdentityError for an invalid export file, and for a manifest that does not match the file;
+ * COMMAND_INTERRUPTED if the signal aborts
  */
 export function inspectPlace(
   { name, readExport }: Place,
@@ -53,12 +56,12 @@ export function inspectPlace(
   return interruptible(signal, NOTHING_CHANGED, async () => {
     await using resources = new AsyncDisposableStack();
     const counter = new RecordCounter(name, required);
-    // The caller reads the content after this phase. The phase must therefore not dispose of the content.
+    // `use` reads the content after the phase below. So this function disposes of the content, not the phase.
     const content = resources.use(await readExport(options, signal));
-    // Discards the records of an earlier, interrupted reading.
+    // An earlier, interrupted reading may have passed records to the visitor. This call discards them.
     visitor?.reset();
-    // If the place is a file, `readExport` ignores the options and returns all organisations. So this reading selects
-    // the organisations.
+    // A file ignores the options of `readExport` and returns all its organisations. So the reading below selects the
+    // organisations.
     const reading = { isSelected: organisationFilter(options), visitor };
     const once = use === undefined ? content.once : undefined;
     const { file, inspection } = await trackPhase(output, label, meterOf(content, counter, expected), async () => {

@@ -4,7 +4,9 @@ import { textAt } from '../../shared/json/jsonObject.ts';
 import { makeRepeatable } from './fileContent.ts';
 import type { DatabasePlace, ListedOrganisation } from './placeInterfaces.ts';
 
-/** Lists the organisations of an instance of this service. Requests an export without records. */
+/**
+ * Lists the organisations of an instance of this service, by an export that contains only the organisations themselves.
+ */
 export async function listExportedOrganisations(
   readExport: DatabasePlace['readExport'],
   signal: AbortSignal,

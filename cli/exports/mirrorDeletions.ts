@@ -1,4 +1,4 @@
-// Shows the deletions of a mirroring import, and asks for confirmation.
+// Shows which records a mirroring import deletes, and asks the user for confirmation.
 
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import { mirrorTooLarge } from '../../shared/errors/errors.ts';
@@ -11,24 +11,24 @@ import type { ImportResponse } from './importResponse.ts';
 
 type Deletion = NonNullable<ImportResponse['deletions']>[number];
 
-/** The records that an import deleted, or that its dry run would delete. */
+/** The records that an import has deleted, or that a dry run predicts as deleted. */
 export interface MirrorDeletions {
   /** The numbers of deleted records by section. */
   readonly deleted: Readonly<Counts>;
-  /** The first deleted records: users, then members and grants, then all others. */
+  /** The first of the deleted records: users, then members and grants, then all others. */
   readonly deletions: readonly Deletion[];
   readonly deletionsOmitted: number;
 }
 
-/** Returns the deletions in a response. */
+/** Returns the deletions that a response reports. */
 export function deletionsOf({ deletions = [], summary }: ImportResponse): MirrorDeletions {
   const { deleted = {}, deletionsOmitted = 0 } = summary;
   return { deleted, deletions, deletionsOmitted };
 }
 
 /**
- * The sections whose deletions the output lists record by record, with the types of the records: users, their tokens,
- * members and grants.
+ * The types of records whose deletions are listed record by record, by section. The output contains only numbers for
+ * other sections.
  */
 const listedSections: ReadonlyMap<string, string> = new Map([
   ['humanUsers', 'human_user'],
@@ -42,12 +42,13 @@ const listedSections: ReadonlyMap<string, string> = new Map([
   ['userGrants', 'user_grant'],
 ]);
 
-/** Returns the heading for a list of deletions. */
 export function deletionsTitle(isTrial: boolean): string {
   return isTrial ? 'To be deleted, because the source lacks them' : 'Deleted, because the source lacks them';
 }
 
-/** Lists deletions: each user, member and grant, and the number of other records. */
+/**
+ * Returns a line for each deleted user, token, member and grant, and a line with the numbers of other deleted records.
+ */
 export function deletionLines({ deleted, deletions, deletionsOmitted }: MirrorDeletions): string[] {
   const listed = new Set(listedSections.values());
   const others = Object.fromEntries(Object.entries(deleted).filter(([name]) => !listedSections.has(name)));
@@ -64,16 +65,16 @@ function deletionText({ type, orgId, id, name, roles = [] }: Deletion): string {
   return `${recordNoun(type)} ${named} of organisation ${orgId}${held}`;
 }
 
-/** The streams and options of a call that a question about deletions needs. */
+/** What a question about deletions needs from a call: streams, signal, environment and options. */
 interface Asked extends Pick<Surroundings, 'stdin' | 'stderr' | 'signal' | 'environment'> {
   readonly options: { readonly 'max-deleted'?: number | undefined };
 }
 
 /**
- * Asks the user at a terminal to enter the number of deletions.
+ * Asks the user at a terminal to type the number of records to delete.
  * @param about the lines before the question
  * @returns the number that the user confirmed; undefined without consent
- * @throws IdentityError MIRROR_DELETES_TOO_MUCH if the call permits fewer deletions
+ * @throws IdentityError MIRROR_DELETES_TOO_MUCH if `--max-deleted` is smaller than the number
  */
 export async function confirmDeletions(
   { deleted }: Pick<MirrorDeletions, 'deleted'>,
@@ -91,7 +92,7 @@ export async function confirmDeletions(
 }
 
 /**
- * Requires that a call permits a number of deletions.
+ * Requires that `--max-deleted` permits a number of deletions.
  * @throws IdentityError MIRROR_DELETES_TOO_MUCH
  */
 export function requirePermitted(records: number, { options: { 'max-deleted': limit } }: Pick<Asked, 'options'>): void {

@@ -1,13 +1,14 @@
-// Formats the outcomes of an import.
-
 import { words } from '../../shared/errors/nouns.ts';
 import { findSection, organisationSection } from '../../shared/organisation/allSections.ts';
 import { countList } from '../terminal/numberTexts.ts';
 
-/** The counts of this outcome also include unknown fields of the file. */
+/**
+ * The text for the outcome `notCarried`. Under this outcome, unknown fields of the file are counted as well as
+ * sections.
+ */
 const NOT_CARRIED = 'not carried';
 
-/** Formats the counts of an outcome, such as `created: people 2`. */
+/** Returns the line with an outcome's counts, such as `created: people 2`. */
 export function outcomeLine(outcome: string, counts: Readonly<Record<string, number>>): string {
   return `${outcome}: ${countList(counts, outcome === NOT_CARRIED ? nameNotCarried : words)}`;
 }

@@ -1,4 +1,4 @@
-// The interfaces of places: files and databases, with their options and facts.
+// Interfaces of the places that the command reads and writes, such as files and databases.
 
 import type { ExportRequestOptions } from '../../functions/export/contract.ts';
 import type { ImportProgress, ImportRequestOptions } from '../../functions/import/contract.ts';
@@ -16,96 +16,97 @@ import type { ProgressOutput } from '../terminal/progress.ts';
 import type { acceptableLosses } from '../terminal/valueFormats.ts';
 import type { ImportResponse } from './importResponse.ts';
 
-/** A loss in ZITADEL that a call may accept. */
+/** A loss in ZITADEL that a call may accept, instead of an error. */
 export type AcceptableLoss = (typeof acceptableLosses)[number];
 
-/** Options of a call that are not part of the request to a server. */
+/** Options that the command applies itself: a request to a server does not contain them. */
 interface CallOptions {
-  /** The time limit in milliseconds; by default the limit of the place. */
+  /** The time limit in milliseconds. By default, each place has its own limit. */
   readonly timeoutMs?: number | undefined;
-  /** The losses in ZITADEL that the call accepts. An accepted loss does not lead to an error. */
+  /** The losses in ZITADEL that the call accepts. Any other loss is an error. */
   readonly accepted?: readonly AcceptableLoss[] | undefined;
   /**
-   * The kinds of secrets that the call requests. If an export lacks a requested kind, the source has no secrets of this
-   * kind.
+   * The kinds of secrets that the call requests. If an export lacks a requested kind, the source is known to have no
+   * secrets of this kind.
    */
   readonly asked?: SecretSelection | undefined;
 }
 
-/** The options of an export. A file ignores these options, because the command always reads a file completely. */
+/** The options of an export. Files ignore these options, because the command always reads a file completely. */
 export interface PlaceExportOptions extends ExportRequestOptions, CallOptions {
-  /** Called for an organisation that the place fails to export. By default, the export ends with the place's error. */
+  /**
+   * Called for each organisation that the place fails to export. Without this function, the first such error ends the
+   * export.
+   */
   readonly onUnexported?: (organisation: UnexportedOrganisation) => void;
   /**
-   * Whether an instance of this service exports only its organisations, without their records but with `importedFrom`.
+   * Whether an instance of this service exports only the organisations themselves, with `importedFrom` but without
+   * their records.
    */
   readonly orgsOnly?: true;
 }
 
-/** An organisation that a place fails to export. */
+/** An organisation that a place failed to export. */
 export interface UnexportedOrganisation {
   readonly orgId: string;
-  /** The place's error and its remedy. */
+  /** The message of the place's error, with a remedy. */
   readonly message: string;
 }
 
 type MirrorOptions = Pick<ImportRequestOptions, 'mirror' | 'maxDeleted' | 'replaceChanged'>;
 
-/** The options of an import into an instance or a database. */
 export interface PlaceImportOptions
   extends Omit<ImportRequestOptions, keyof MirrorOptions>,
     Partial<MirrorOptions>,
     CallOptions {}
 
-/** The losses that a call accepts. */
+/** The part of a call's options that contains the accepted losses. */
 export type AcceptedLosses = Pick<CallOptions, 'accepted'>;
 
-/** Whether a call accepts a loss. */
+/** Whether a call accepts the given loss. */
 export function accepts({ accepted = [] }: AcceptedLosses, loss: AcceptableLoss): boolean {
   return accepted.includes(loss);
 }
 
-/** An export file from a place. The caller disposes of the file. */
+/** The content of an export, which can be read once or repeatedly. The caller must dispose of it. */
 export interface ExportFile extends AsyncDisposable {
-  /** Whether a caller may call `open` repeatedly and always receives the same bytes. */
+  /** Whether a caller may call `open` repeatedly, and receives the same bytes each time. */
   readonly isRepeatable: boolean;
-  /** The number of bytes that `open` yields, if known before reading. */
+  /** The number of bytes that `open` yields. Undefined if it is unknown before the content is read. */
   readonly size?: number | undefined;
-  /** Content that every export of the place omits, if the place is not an instance of this service. */
+  /** Descriptions of content that every export of the place leaves out. Absent for an instance of this service. */
   readonly losses?: readonly string[];
-  /**
-   * Warnings about omitted or unknown content, such as one per organisation. The export adds warnings while it is read.
-   */
+  /** Warnings about left-out or unknown content. The export adds warnings to this list while the caller reads it. */
   readonly notices?: readonly RecordWarning[];
-  /** Whether `open` validates the file and passes the file's items to `onItems`. */
+  /** Whether `open` itself validates the content, and passes its items, such as records, to `onItems`. */
   readonly isValidated?: true;
   /**
-   * Reads the decompressed bytes of the file.
-   * @param onItems receives the items of a validated file
+   * Reads the decompressed bytes of the export.
+   * @param onItems receives the items of the export if `isValidated` is set
    * @throws IdentityError if the place stops sending
    */
   open(signal: AbortSignal, onItems?: (items: readonly ExportFileItem[]) => void): AsyncIterable<Uint8Array>;
-  /** An alternative to `open`, for a reader that validates the export and the manifest in one pass. */
+  /** An alternative to `open` for a caller that validates the export and its manifest in a single reading. */
   readonly once?: {
-    /** Reads the bytes without the checks of the outer `open`. */
+    /** Reads the bytes without the checks that the other `open` makes. */
     open(signal: AbortSignal): AsyncIterable<Uint8Array>;
-    /** Returns the error of the place for a damaged export. */
+    /** Returns the error that the place has for a damaged export. */
     damaged?(problem: string): Error;
   };
-  /** Returns which fraction of the file the reader has read, from 0 to 1; undefined if the size is unknown. */
+  /** Returns the fraction of the content that was read, from 0 to 1; undefined if the size is unknown. */
   fraction?(): number | undefined;
   /**
-   * Deletes the data that the place has stored for this export, after an error. Returns the error, with a note about
-   * data that could not be deleted.
+   * Deletes the data that the place has stored for this export, after the given error. Returns the error, with a note
+   * if data could not be deleted.
    */
   deleteAfter?(error: unknown): Promise<unknown>;
 }
 
-/** A file that a place stored. */
+/** A file that a place has stored. */
 export interface StoredFile {
   readonly place: string;
   readonly bytes: number;
-  /** The generation and the checksum of an object. */
+  /** The generation of an object in Cloud Storage. Only objects have a generation and a checksum. */
   readonly generation?: string;
   readonly crc32c?: string;
 }
@@ -120,56 +121,57 @@ interface Source {
   readExport(options: PlaceExportOptions, signal: AbortSignal): Promise<ExportFile>;
 }
 
-/** A place that stores one file. */
+/** A place that stores one export, such as a file or an object in Cloud Storage. */
 export interface FilePlace extends Source {
   readonly takes: 'files';
   /**
-   * Stores a new file, and compresses it if its name ends in `.gz`. The file appears under its name only when it is
+   * Stores a new file. Compresses it if its name ends in `.gz`. The file appears under its name only after it is
    * complete.
-   * @throws IdentityError if the name exists, or if the place is not writable or full; the errors of `content`
+   * @throws IdentityError if the name exists, or if the place is not writable or full; the errors of reading `content`
    */
   store(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile>;
-  /** Requires that no file has this name. Undefined if only `store` can check this. */
+  /** Requires that no file has the place's name. Undefined if only `store` can check this. */
   requireFree?(signal: AbortSignal): Promise<void>;
 }
 
-/** The phases of an import. In the last phase, the target writes and needs no more content from this process. */
+/**
+ * The phases of an import. In the phase `importing`, the target writes, and needs no more content from this process.
+ */
 export type ImportPhase = 'sending' | 'reading' | 'comparing' | 'uploading' | 'importing';
 
-/** The progress of a phase: the number of processed records, and of all records. */
+/** The progress of a phase: the number of processed records, and the number of all records. */
 export interface DoneRecords {
   readonly records: number;
   readonly total: number;
   /** The number of processed records that existed before the import. */
   readonly unchanged?: number;
-  /** The number of processed bytes. If present, `total` is a number of bytes too. */
+  /** The number of processed bytes. If this is set, `total` is a number of bytes, too. */
   readonly bytes?: number;
 }
 
-/** Receives the progress of an import. */
 export interface ImportMeter {
   /**
-   * Called at the start of each phase, and when the source of the progress changes.
-   * @param done returns the progress; by default, the progress of reading the content
+   * Called at the start of each phase. Called again in the same phase if `done` changes.
+   * @param done returns the progress. If undefined, the share of the content that was read is the progress
    */
   readonly onPhase: (phase: ImportPhase, done?: () => DoneRecords) => void;
   /**
-   * Called when the target begins to wait for another operation, with that operation. Called with undefined when the
-   * wait ends.
+   * Called with an operation when the target begins to wait for that operation. Called with undefined when the wait
+   * ends.
    */
   readonly onWait: (holder: LockHolder | undefined) => void;
   /** Called once if the target expects that the timeout will interrupt the import. */
   readonly onExcess: (excess: NonNullable<ImportProgress['exceedsTimeout']>) => void;
-  /** Called before the retry of an interrupted import, with the seconds until the retry. */
+  /** Called before an interrupted import is repeated, with the seconds until then. */
   readonly onRetry: ProgressOutput['retry'];
 }
 
-/** A place with a database. It can export and import organisations. */
+/** A place that can export and import organisations: an instance, a database or ZITADEL. */
 export interface DatabasePlace extends Source {
   readonly takes: 'imports';
   /**
    * Imports a file into the place.
-   * @throws IdentityError
+   * @throws IdentityError for an import that fails as a whole; the response lists the errors of single records
    */
   import(
     content: ExportFile,
@@ -178,15 +180,15 @@ export interface DatabasePlace extends Source {
     signal: AbortSignal,
   ): Promise<ImportResponse>;
   /**
-   * Prepares an import for which the caller reads the file only once, for the dry run and the import. Undefined for a
-   * place that reads the file itself.
-   * @param database receives the file's records from the import. After the caller has read the target, the database
-   * also contains the target's records
+   * Prepares an import for a caller that reads the file only once, for both the dry run and the import. Undefined for a
+   * place whose `import` reads the file itself.
+   * @param database receives the file's records from the prepared import, and later the target's records from the
+   * caller
    */
   prepareImport?(database: RunDatabase, signal: AbortSignal): Promise<PreparedImport | undefined>;
   /**
-   * Lists all organisations. For ZITADEL, includes deleted organisations.
-   * @throws IdentityError
+   * Lists all organisations. The list of ZITADEL also contains deleted organisations.
+   * @throws IdentityError if the place cannot be read
    */
   organisations(signal: AbortSignal): Promise<readonly ListedOrganisation[]>;
   /**
@@ -196,12 +198,12 @@ export interface DatabasePlace extends Source {
   facts(operations: readonly PlaceOperation[], signal: AbortSignal): Promise<PlaceFacts>;
 }
 
-/** A prepared import. It receives the records of the file as a visitor. */
+/** A prepared import. The caller passes the records of the file to it, as to any visitor. */
 export interface PreparedImport extends RecordVisitor {
   /**
-   * Imports the file, or runs a dry run.
-   * @param read reads the file, unless a dry run has already read it
-   * @throws IdentityError
+   * Imports the file, or makes a dry run.
+   * @param read reads the file. Not called if a dry run has already read it
+   * @throws IdentityError for an import that fails as a whole
    */
   import(
     read: (signal: AbortSignal) => Promise<Inspection>,
@@ -211,34 +213,28 @@ export interface PreparedImport extends RecordVisitor {
   ): Promise<ImportResponse>;
 }
 
-/** An organisation of a place, and its origin. */
 export interface ListedOrganisation {
   readonly orgId: string;
   readonly name: string;
   /** Whether ZITADEL has deleted the organisation. */
   readonly isDeleted: boolean;
   /**
-   * The id of the instance from which an import brought the organisation. Undefined if unknown, or if the source was
-   * not this service.
+   * The id of the instance from which the organisation was imported. Undefined if the origin is unknown or was not this
+   * service.
    */
   readonly importedFrom?: string | undefined;
-  /** The id of the user in ZITADEL who created the organisation. */
+  /** The id of the user who created the organisation in ZITADEL. */
   readonly createdBy?: string | undefined;
 }
 
-/** A place: a source or a target of organisations. */
 export type Place = FilePlace | DatabasePlace;
 
 /** An operation of a place that the token must permit. */
 export type PlaceOperation = 'export' | 'import';
 
-/**
- * Facts about a place with a database, as shown before a migration. The texts are lower-case fragments without a full
- * stop.
- */
+/** Facts about an instance, a database or ZITADEL. Texts are fragments in lower case, without a full stop. */
 export interface PlaceFacts {
   readonly service: 'identity' | 'zitadel';
-  /** The release of the service, if known. */
   readonly version: string | undefined;
   /** The name of the instance, if known. */
   readonly instance: string | undefined;
@@ -247,45 +243,46 @@ export interface PlaceFacts {
   readonly instanceId?: string | undefined;
   /** The name of the default organisation, if known. */
   readonly defaultOrgName?: string;
-  /** The domains of a ZITADEL instance. ZITADEL derives the domains of organisations from these. */
+  /** The domains of a ZITADEL instance, from which ZITADEL derives the domains of organisations. */
   readonly domains?: readonly string[];
-  /** The possible releases of ZITADEL. */
+  /** The releases that ZITADEL may have, if the place is ZITADEL. */
   readonly releases?: ReleaseRange;
-  /** What the command assumes about an unknown release of ZITADEL, and why. */
+  /** What the command assumes if it does not know ZITADEL's release, and why. */
   readonly assumption?: string;
   /** The user of the token, if known. */
   readonly caller?: {
     readonly userId: string;
-    /** The organisation of the user. */
+    /** The organisation to which the user belongs. */
     readonly orgId: string;
     /** The user's roles in the instance, such as IAM_OWNER. */
     readonly roles: readonly string[];
   };
-  /** The requested operations that the token does not permit. */
+  /** Those of the requested operations that the token does not permit. */
   readonly denied: readonly PlaceOperation[];
-  /** Descriptions of the place's limits for calls, and of how the command stays within them. */
+  /** Texts about the place's limits for calls, and about how the command stays within these limits. */
   readonly limits?: readonly string[];
   /** The limits that an instance of this service publishes. */
   readonly callLimits?: Pick<StatedLimits, 'requestBytes' | 'responseBytes' | 'transfers'>;
-  /** Content that every export omits. */
+  /** Descriptions of content that every export of the place leaves out. */
   readonly exportLosses: readonly string[];
-  /** How every import differs from an import into an instance of this service, as texts for plans. */
+  /** Texts for plans about how an import into the place differs from an import into an instance of this service. */
   readonly importChanges?: readonly string[];
 }
 
-/** Returns the facts of a target that determine how it imports records. */
+/**
+ * Returns what determines how ZITADEL, as the target, imports records: its possible releases, and the accepted losses.
+ */
 export function importTarget(facts: Pick<PlaceFacts, 'releases'> | undefined, options: AcceptedLosses): ImportTarget {
   return { releases: facts?.releases ?? allReleases, omitsHashes: accepts(options, 'refused-hashes') };
 }
 
-/** A place with its facts. */
 export interface DescribedPlace {
   readonly place: Place;
-  /** Undefined if the place is a file or an object. */
+  /** The facts about the place. Undefined for a file or an object. */
   readonly facts: PlaceFacts | undefined;
 }
 
-/** Reads the facts about a place, and whether the token permits exports. */
+/** Reads the facts about a place, and whether the token permits exports. Reads nothing for a file. */
 export async function describePlace(place: Place, signal: AbortSignal): Promise<DescribedPlace> {
   return { place, facts: place.takes === 'imports' ? await place.facts(['export'], signal) : undefined };
 }
@@ -302,5 +299,5 @@ export function requireOtherInstance(first: DescribedPlace, second: DescribedPla
   throw usageError(`${problem}${isOurs ? copy : ''}`);
 }
 
-/** What a service publishes about itself without authentication. */
+/** What a service publishes about itself to callers without a token. */
 export type Recognised = Pick<PlaceFacts, 'service' | 'version' | 'callLimits'>;

@@ -4,16 +4,18 @@ import { createBodyStorage, type ReceivedBody } from '../../shared/http/bodyStor
 import { compressFor, readExportJson, storeContent, storedContent } from './fileContent.ts';
 import type { ExportFile, FilePlace } from './placeInterfaces.ts';
 
-/** A place for a private file. The command always reads the whole file. */
+/** A place for an export that only this process can read. Options cannot select a part of the export. */
 interface PrivateFile extends FilePlace, AsyncDisposable {
   readExport(): Promise<ExportFile>;
-  /** Returns the same export. While the caller reads the returned export, this place stores the bytes. */
+  /**
+   * Returns an export with the same content. While the caller reads the returned export, this place stores its bytes.
+   */
   storing(content: ExportFile & Required<Pick<ExportFile, 'once'>>): ExportFile;
 }
 
 /**
- * Opens a place for an export that contains secrets. Its temporary file is compressed and has no name, so the operating
- * system always deletes it when the process ends. A new export replaces the previous export.
+ * Opens a place for an export that contains secrets. The export is in a compressed temporary file without a name, so
+ * the operating system deletes it when the process ends. A new export replaces the previous export.
  * @param name the place's name in messages
  */
 export function openPrivateFile(name: string): PrivateFile {
@@ -39,7 +41,8 @@ export function openPrivateFile(name: string): PrivateFile {
         await close();
         const copy = new PassThrough();
         const kept = keep(copy, signal);
-        // Prevents an unhandled rejection. The loop below throws the error of `kept`.
+        // The loop below already throws the error of `kept`. Without this handler, the error would also end the
+        // process.
         kept.catch(() => undefined);
         try {
           for await (const chunk of once.open(signal)) {

@@ -1,4 +1,4 @@
-// Counts the records of an export file while they pass to a target.
+// Counts the records of an export file while the file is transferred to a target.
 
 import type { z } from 'zod';
 import { exportedManifest } from '../../shared/exportFile/manifest.ts';
@@ -11,13 +11,21 @@ import { printable } from '../terminal/terminal.ts';
 import { sourceError } from './fileContent.ts';
 import type { ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
 
-/** The schema of a request in the manifest of its export. Older manifests omit some fields. */
+/**
+ * The fields of a manifest about the export's secrets and ignored options. Older manifests lack some of these fields.
+ */
 const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).partial();
 
-/** The request of a file's export, from its manifest. */
+/**
+ * Which secrets an export included, and which unknown fields of its request it ignored. The file's manifest contains
+ * both.
+ */
 export type ExportedRequest = z.infer<typeof exportedRequest>;
 
-/** Describes the request of an export. Lists ignored fields, because a misspelt field can make an export incomplete. */
+/**
+ * Describes which secrets an export included. Also lists the fields that the export ignored, because a misspelt field
+ * can make an export incomplete.
+ */
 export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest): readonly string[] {
   const carried = Object.entries(kinds ?? {}).flatMap(([kind, isCarried]) => (isCarried ? [kind] : []));
   const secrets = carried.length === 0 ? 'no secrets' : `the source's ${carried.join(', ')}, if any`;
@@ -32,19 +40,18 @@ export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest):
 }
 
 /**
- * Counts the records of an export file during a transfer, and checks that the file is complete. Does not decode
+ * Counts the records of an export file during a transfer, and checks that the file is complete. Does not interpret the
  * records.
  */
 export class RecordCounter {
   private readonly name: string;
   private readonly isFile: boolean;
   private hasOrganisations = false;
-  /** The selected organisations that the counter has not found in the file yet. */
+  /** The selected organisations that the file has not contained so far. */
   readonly missing: Set<string>;
   records = 0;
   bytes = 0;
   organisations = 0;
-  /** The request of the file's export, from its manifest. */
   request: ExportedRequest = {};
 
   /**
@@ -59,11 +66,11 @@ export class RecordCounter {
   }
 
   /**
-   * Yields the bytes of a file, and counts the file's records. Each call begins at zero. A validated file provides its
-   * records; otherwise, the counter finds the records in the bytes.
+   * Yields the bytes of a file, and counts the file's records. Each call begins at zero. If the file is validated while
+   * it is read, the file provides the records; otherwise, the counter finds them in the bytes.
    * @param isValidated whether the receiver validates the records; by default, this function checks their JSON
-   * @throws IdentityError after the last byte if the file is incomplete or invalid, or lacks a selected organisation or
-   * any organisation. At that time, the target has not used the file
+   * @throws IdentityError after the last byte if the file is invalid or incomplete, lacks a selected organisation, or
+   * contains no organisation. The target has not used the file at that time
    */
   async *count(
     content: Pick<ExportFile, 'open' | 'isValidated'>,
@@ -86,18 +93,19 @@ export class RecordCounter {
     requireFound(`${this.name} does not have`, this.missing);
   }
 
-  /** Counts the items of a validated file. */
+  /** Counts the records among the given items of the file. */
   readonly addItems = (items: readonly ExportFileItem[]): void => {
     for (const item of items) {
       const { name, organisation } = item;
       this.hasOrganisations ||= organisation !== undefined;
       if (organisation === undefined) this.addManifest(item);
       else if (name === 'orgId') this.missing.delete(String(item.value));
-      // Lists inside a login policy of a v1 file are fields of the policy, not records.
+      // Only items of sections are records. Lists inside the login policy of a v1 file are items too, but they are
+      // fields of the policy.
       else if (name === organisationSection.name || findSection(name) !== undefined) {
         this.records++;
-        // A file for ZITADEL has several entries for one organisation. Only the first entry contains the organisation's
-        // own record.
+        // A file for ZITADEL can have a second entry for an organisation. Only the first entry contains the
+        // organisation's own record.
         if (name === organisationSection.name) this.organisations++;
       }
     }
@@ -107,7 +115,7 @@ export class RecordCounter {
     const manifest = uniqueValue(item);
     if (!isJsonObject(manifest)) return;
     for (const name of statements.filter((statement) => Object.hasOwn(manifest, statement))) {
-      // Other tools may write these fields with other types. Such fields are ignored.
+      // Other tools may have written these fields with other types. The counter ignores such fields.
       const { data = {} } = exportedRequest.safeParse({ [name]: manifest[name] });
       this.request = { ...this.request, ...data };
     }
@@ -122,7 +130,6 @@ export class RecordCounter {
   }
 }
 
-/** A selection of organisations. */
 export type SelectedOrganisations = Pick<PlaceExportOptions, 'orgIds' | 'excludedOrgIds'>;
 
 function namedOrganisations({ orgIds, excludedOrgIds }: SelectedOrganisations): Set<string> {
@@ -130,8 +137,8 @@ function namedOrganisations({ orgIds, excludedOrgIds }: SelectedOrganisations): 
 }
 
 /**
- * Requires that at least one of the read files contains each selected organisation.
- * @param lacks the start of the message, such as `north.json does not have`
+ * Requires that each selected organisation is in at least one of the files that were read.
+ * @param lacks the beginning of the message, such as `north.json does not have`
  * @param inspections the results of reading the files
  * @throws IdentityError USAGE_INVALID for an organisation that no file contains
  */

@@ -27,14 +27,14 @@ import type {
 import { RecordCounter } from './recordCounter.ts';
 
 export interface ReadContent {
-  /** The content's name in messages. */
+  /** The name of the content's source in messages. */
   readonly name: string;
   readonly content: ExportFile;
-  /** Counts the records of the content; by default a new counter. */
+  /** Counts the records of the content. If undefined, the transfer uses a new counter. */
   readonly counter?: RecordCounter;
 }
 
-/** Imports content into a place, and shows the phases of the import. */
+/** Imports content into a place, and shows each phase of the import in the progress. */
 export async function trackImport(
   target: Pick<DatabasePlace, 'import'>,
   { name, content, counter = new RecordCounter(name) }: ReadContent,
@@ -68,7 +68,7 @@ export async function trackImport(
     waits.change(holder !== undefined);
     if (holder !== undefined) output.wait(holder);
   };
-  // The target first reads the whole file, then checks the file, and only then writes records.
+  // The target reads the whole file first, then checks it, and only then writes records.
   const check = () => begin('checking', { records: () => counter.records, isOpaque: true });
   const onRead = () => {
     if (current !== undefined && current.done === undefined) checking = setTimeout(check, CHECKING_AFTER_MS);
@@ -82,19 +82,19 @@ export async function trackImport(
     return response;
   } catch (error) {
     running?.end(false);
-    // The target's error contains only the path within the content, so the content's name is added.
+    // The target's error contains a path within the content, but not the content's name. So the name is added.
     throw placeRefused.is(error) ? error.withParams({ content: name }) : error;
   } finally {
     clearTimeout(checking);
   }
 }
 
-/** Warns that the timeout will interrupt an import. */
+/** Returns the warning that the timeout will probably interrupt an import. */
 function excessText({ secondsNeeded, secondsLeft }: Parameters<ImportMeter['onExcess']>[0]): string {
   return `the import probably needs ${span(secondsNeeded)} more, but the timeout ends the import in ${span(secondsLeft)}: repeat the command after that to continue the import`;
 }
 
-/** Measures the time that an import waits for other operations. */
+/** Measures how long an import waits for other operations. */
 class WaitClock {
   private pastMs = 0;
   private since: number | undefined;
@@ -109,15 +109,18 @@ class WaitClock {
   }
 }
 
-/** The progress shows the check of a file only if the check takes longer than this time. */
+/**
+ * The time in milliseconds after which the progress shows that the target checks the file. Shorter checks are not
+ * shown.
+ */
 const CHECKING_AFTER_MS = 2_000;
 
 /** The phases in which the target may already write records. */
 const WRITING = ['sending', 'reading', 'importing'] as const satisfies ImportPhase[];
 
 /**
- * Describes what an interrupted import has changed in its target, as far as this process has seen.
- * @param phases the phases of the import, by name
+ * Describes what an interrupted import has changed in its target, as far as this process knows.
+ * @param phases the phases of the import so far, by name
  */
 export function changedText(
   target: string,
@@ -131,7 +134,7 @@ export function changedText(
   return `${reported}, all unchanged; records that it has written since remain`;
 }
 
-/** Measures progress by a known number of records or bytes. */
+/** Creates a meter for work whose total is known as a number of records or bytes. */
 export function meterOfRecords(read: () => DoneRecords): Meter {
   const shareOf = ({ records, bytes = records, total }: DoneRecords) => (total === 0 ? undefined : bytes / total);
   return {
@@ -142,7 +145,7 @@ export function meterOfRecords(read: () => DoneRecords): Meter {
   };
 }
 
-/** Stores content in a place, and shows the number of records. */
+/** Stores content in a place, and shows the number of stored records. */
 export function trackStore(
   target: FilePlace,
   { name, content, counter = new RecordCounter(name) }: ReadContent,
@@ -157,8 +160,8 @@ export function trackStore(
 }
 
 /**
- * Measures which share of the content was read.
- * @param expected the number of the content's records, for content of unknown size
+ * Creates a meter for the share of the content that was read.
+ * @param expected the number of records in the content. Used if the size of the content is unknown
  */
 export function meterOf(content: ExportFile, counter: RecordCounter, expected = 0): Meter {
   const shareOfExpected = () => (expected === 0 ? undefined : Math.min(1, counter.records / expected));
@@ -166,9 +169,9 @@ export function meterOf(content: ExportFile, counter: RecordCounter, expected = 
 }
 
 /**
- * Counts the records of content during its first complete reading. The reader of the returned content must validate the
- * records. The caller disposes of the content.
- * @param onRead called at the end of that reading
+ * Returns the same content, and counts its records while it is read completely for the first time. The reader must
+ * validate the records. The caller still disposes of the original content.
+ * @param onRead called at the end of the first complete reading
  */
 export function countedContent(content: ExportFile, counter: RecordCounter, onRead = () => {}): ExportFile {
   let isCounted = false;

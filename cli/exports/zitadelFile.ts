@@ -25,8 +25,8 @@ import { type ReadContent, trackStore } from './trackTransfer.ts';
 
 /**
  * Stores an export in the form that ZITADEL imports without loss. First copies the export to a temporary file, because
- * records at the end can determine where an earlier record must be written. Memory does not grow with the export.
- * @param secrets the secrets that the export contains
+ * the place of a record in the new file can depend on records that follow it. Memory does not grow with the export.
+ * @param secrets the kinds of secrets that the export contains
  */
 export async function storeForZitadel(
   target: FilePlace,
@@ -49,7 +49,6 @@ export async function storeForZitadel(
   return await trackStore(target, { name: copy.name, content: ordered, counter: written }, 'writing', context);
 }
 
-/** A copied export, from which the file for ZITADEL is written. */
 interface CopiedExport {
   readonly file: ExportFile;
   readonly owners: Owners;
@@ -58,16 +57,18 @@ interface CopiedExport {
 
 const statedSteps = exportedManifest.pick({ leftToDo: true, leftToDoOmitted: true }).partial();
 
-/** Writes an export for ZITADEL. */
+/** Writes an export in the form for ZITADEL. */
 class ZitadelFile {
   private readonly export: CopiedExport;
   private readonly signal: AbortSignal;
   private readonly writer = new FileWriter();
   private isOpen = false;
-  /** The sections with records that refer to projects of other organisations. A second pass writes these sections. */
+  /**
+   * The sections with records that refer to projects of other organisations. Such records are written in a second pass.
+   */
   private readonly late = new Set<string>();
   private manifest: JsonObject = {};
-  /** The manual steps in ZITADEL, and the steps that the export lists. */
+  /** The manual steps after an import into ZITADEL, and the manual steps that the export's own manifest lists. */
   private readonly steps: { readonly zitadel: LeftToDo; readonly exported: LeftToDo };
 
   constructor(copied: CopiedExport, signal: AbortSignal) {
@@ -87,8 +88,9 @@ class ZitadelFile {
   }
 
   /**
-   * Yields the file without its manifest. ZITADEL imports the organisations' grants in the order of the file. Records
-   * that refer to projects of other organisations therefore follow in second entries, after all first entries.
+   * Yields the file without its manifest. ZITADEL imports the grants of organisations in the order of the file. A
+   * record that refers to another organisation's project must therefore come after all grants: it follows in a second
+   * entry of its organisation, after the first entries of all organisations.
    */
   private async *json(): AsyncGenerator<Uint8Array> {
     yield* this.entries(() => true, false);
@@ -98,9 +100,9 @@ class ZitadelFile {
   }
 
   /**
-   * Yields the entries of all organisations.
-   * @param areSecond whether to write the second entries, which contain only an id and records that refer to projects
-   * of other organisations
+   * Yields one entry for each organisation.
+   * @param areSecond whether to write the second entries. They contain only the organisation's id, and the records that
+   * refer to projects of other organisations
    */
   private async *entries(isWanted: FieldFilter, areSecond: boolean): AsyncGenerator<Uint8Array> {
     for await (const items of readItems(this.export.file, this.signal, isWanted)) {
@@ -142,8 +144,8 @@ class ZitadelFile {
   }
 
   /**
-   * Returns the text of a record. Removes references to missing identity providers, because ZITADEL would drop a record
-   * with such references.
+   * Returns the text of a record for ZITADEL. Removes references to identity providers that the file lacks, because
+   * ZITADEL would drop a record with such references.
    */
   private textOf(item: OwnedItem): string {
     const section = findSection(item.name);
@@ -170,8 +172,8 @@ class ZitadelFile {
   }
 
   /**
-   * Adds the manual steps about identity providers that the file lacks.
-   * @returns whether the file lacks any provider to which the record refers
+   * Adds manual steps for the identity providers to which a record refers and that the file lacks.
+   * @returns whether the file lacks any of the record's providers
    */
   private addMissingProviders(section: Section, document: StoredDocument, providers: readonly string[]): boolean {
     const { orgId = '' } = document;
@@ -181,14 +183,15 @@ class ZitadelFile {
   }
 
   /**
-   * Returns the manifest without the id of the exporting instance, because the organisations will belong to a ZITADEL
-   * instance.
+   * Returns the manifest of the new file. Leaves out the id of the exporting instance, because the organisations will
+   * belong to a ZITADEL instance.
    */
   private describe({ tally: { counts, digest } }: FilePass): object {
     const { instanceId: _, leftToDo: __, leftToDoOmitted: ___, ...manifest } = this.manifest;
     const { leftToDo = [], leftToDoOmitted = 0 } = statedSteps.parse(this.manifest);
     const { zitadel, exported } = this.steps;
-    // Only the manifest of the export lists the organisations that the file omits.
+    // This function takes only one kind of step from the export's manifest: the steps about organisations that the
+    // export left out. All other steps were computed from the records.
     const ofSource = leftToDo.filter(({ reason }) => reason === omittedOrganisations.reason);
     const omitted = zitadel.omitted + Math.max(0, leftToDoOmitted - exported.omitted);
     return {
