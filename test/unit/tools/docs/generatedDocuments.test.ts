@@ -32,7 +32,7 @@ describe('the document of the command', () => {
   const text = read('docs/command.md');
 
   it('lists every exit code', () => {
-    for (const { code } of Object.values(exitCodes)) expect(text).toContain(`\n| ${code} | `);
+    for (const { code } of Object.values(exitCodes)) expect(text).toContain(`\n- \`${code}\`: `);
   });
 });
 
