@@ -17,7 +17,7 @@ interface SpelledField {
   readonly names: readonly (readonly string[])[];
 }
 
-/** An additional field that a record in the file contains. */
+/** An additional field that a record contains, and its value. */
 interface FoundField {
   readonly declared: SpelledField;
   readonly value: unknown;
@@ -31,13 +31,11 @@ interface SplitRecord {
   readonly found: readonly FoundField[];
 }
 
-/**
- * The values of a record's additional fields. The state and the OTP e-mail factor are separate from the other values.
- */
+/** The values of a record's additional fields. */
 interface KeptValues {
   state?: string;
   otpEmail?: boolean;
-  /** The values to add to the record's JSON. */
+  /** The values to store in the record's JSON: all values except the state and the OTP e-mail factor. */
   readonly values: [path: FieldPath, value: string | true][];
 }
 
@@ -62,11 +60,11 @@ function spellings(name: string): readonly string[] {
   return [...new Set([name, snakeCase(name)])];
 }
 
-/** An object in a section's records that may contain additional fields. */
+/** An object in a section's records, in which the section may declare additional fields. */
 interface Place {
   readonly path: FieldPath;
   readonly schema: DescMessage;
-  /** Whether the object is in a list, or is one of several alternatives (`oneof`). */
+  /** Whether a record can contain the object several times (in a list), or only as an alternative (`oneof`). */
   readonly isVariable: boolean;
 }
 
@@ -74,7 +72,7 @@ interface Place {
 function checkDeclarations(section: Section): void {
   const { kept = [], ignored = [] } = section.additional ?? {};
   const all = [...placesIn(recordSchema(section), '', false)];
-  // The definition of an organisation also contains all other sections.
+  // ZITADEL's definition of the organisation also contains all other sections. Exclude the objects of those sections.
   const isOwn = (path: FieldPath) => path === '' || path.split('.', 1)[0] === section.name;
   const places = section.name === 'org' ? all.filter(({ path }) => isOwn(path)) : all;
   // An object without its secret is invalid, and exports omit secrets by default. So a secret and an additional field
@@ -137,9 +135,9 @@ export function splitKept(section: Section, value: unknown): SplitRecord {
 }
 
 /**
- * Adds the values of a field, in either spelling, to `found`.
- * @param at the number of path steps that lead to `json`
- * @returns the JSON without the field; a copy if it had the field
+ * Removes a field from `json`, and adds the field's values to `found`. The JSON may contain both spellings of the name.
+ * @param at the number of names in the field's path that lead to `json`
+ * @returns the JSON without the field; a copy if the JSON had the field
  */
 function splitField(json: JsonObject, declared: SpelledField, at: number, found: FoundField[]): JsonObject {
   let rest = json;

@@ -1,5 +1,5 @@
 // The keys of claims. A claim is a document that reserves a unique name for a record. This module is separate, so that
-// sections need not load the definitions of records.
+// the modules of the sections do not load ZITADEL's message definitions.
 
 import { type Collection, type DocumentKey, documentId, type StoredDocument } from '../store/store.ts';
 
@@ -9,11 +9,13 @@ export function lowerCase(name: string): string {
 }
 
 /**
- * Returns the key of the claim on a name.
- * @param names the name's parts, converted so that equivalent names are equal
+ * Returns the key of the claim on a name. Equivalent names must have equal parts, so convert them first, for example to
+ * lower case.
+ * @param names the parts of the name
+ * @param scope the organisation in which the name is unique; by default, the name is unique in the instance
  */
 export function claimKey(type: string, names: readonly string[], scope: readonly string[] = []): DocumentKey {
-  // Use `concat`, because V8 is slow to build the arguments of a call with several spreads.
+  // Use `concat`, because V8 is slow if one call spreads several arrays.
   return { collection: 'claims', id: documentId(...[type].concat(scope, names)) };
 }
 

@@ -11,18 +11,18 @@ export function describeContent(section: Section, json: JsonObject, orgId: strin
   return { type: section.error.type, orgId, id, name, roles };
 }
 
-/** Returns a deleted record's description in the form of an import's response. */
+/** Converts the description of a deleted record to the form in which an import's response lists the record. */
 export function deletionOf({ type, orgId, id, name, roles }: ReturnType<typeof describeContent>) {
   return { type, orgId, id, ...withoutEmpty({ name, roles }) };
 }
 
 /**
- * The groups of a list of deletions, in their order. `along` contains the records that are deleted because of a user's
- * deletion; `permissions` contains grants and memberships.
+ * The groups of deleted records in reports, in their order. `along` contains the records that the deletion of a user
+ * also deletes; `permissions` contains grants and memberships.
  */
 export const deletionGroups = ['users', 'along', 'permissions', 'others'] as const;
 
-/** A group to which a collection belongs. */
+/** A group that the collection of a record determines. */
 export type DeletionGroup = Exclude<(typeof deletionGroups)[number], 'along'>;
 
 const permissions: ReadonlySet<Collection> = new Set(['members', 'userGrants', 'projectGrants']);

@@ -5,11 +5,13 @@ import { withoutFilled } from './filledFields.ts';
 import type { OwnProviders, Section } from './sections/section.ts';
 import { type RecordState, stateFields } from './states.ts';
 
-/** The compared content of a record. */
 export interface ComparedContent {
-  /** The record's JSON without secrets. For two records with equal JSON, a caller passes the same object twice. */
+  /**
+   * The record's JSON without secrets. A caller that knows that two records have equal JSON passes the same object for
+   * both, and the comparison skips the JSON.
+   */
   readonly json: JsonObject;
-  /** The record's credentials, or their digests, by the path of the field. */
+  /** The credentials or their digests, each under the path of its field. */
   readonly secrets: Readonly<Record<string, string>>;
   /** Whether the person has the OTP e-mail factor; undefined if the record does not state it. */
   readonly otpEmail?: boolean | undefined;
@@ -18,7 +20,10 @@ export interface ComparedContent {
   readonly state?: RecordState | undefined;
 }
 
-/** A field in which two records differ. An absent value is undefined. The values of secrets are omitted. */
+/**
+ * A field in which two records differ. A record without a value for the field has undefined. For a secret, the
+ * difference does not contain the values.
+ */
 export type FieldDifference =
   | { readonly path: string; readonly first?: unknown; readonly second?: unknown }
   | { readonly path: string; readonly secret: 'different' | 'onlyFirst' | 'onlySecond' };

@@ -32,7 +32,7 @@ function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefin
   }
 }
 
-/** The maximum number of bytes that exports add to a record, such as the name of an identity provider. */
+/** The maximum size of the fields that exports add to a record, for example the name of an identity provider. */
 const MAX_ADDED_BYTES = 3_000;
 /** The issue of a record that exceeds the size limit. */
 export const TOO_LARGE: RecordIssue = {
@@ -45,11 +45,12 @@ export const TOO_LARGE: RecordIssue = {
 /** Returns an issue if a record is too large for a database, or for a reader of exports. */
 function sizeIssue(record: OrganisationRecord): RecordIssue | undefined {
   const { body, credentials } = record;
-  // A UTF-16 code unit needs up to three bytes; in a credential, which JSON may escape, six.
+  // Each UTF-16 code unit needs up to 3 bytes. In a credential, JSON may escape the code unit, which then needs 6
+  // bytes.
   let mostBytes = MAX_ADDED_BYTES + 3 * body.length;
   for (const field of credentialFields) mostBytes += 6 * (credentials[field]?.length ?? 0);
   if (mostBytes <= MAX_DOCUMENT_BYTES) return undefined;
-  // Databases store secrets in base64.
+  // The database stores secrets in base64, which needs four bytes for three.
   const secretBytes = Object.values(credentials).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const storedBytes = Buffer.byteLength(body) + (secretBytes * 4) / 3;
   return Math.max(storedBytes, exportedBytes(record)) > MAX_DOCUMENT_BYTES ? TOO_LARGE : undefined;

@@ -4,8 +4,8 @@ import type { FieldName } from '../store/documentFields.ts';
 import type { StoredDocument } from '../store/store.ts';
 
 /**
- * The stored field that shows each authentication method. For TOTP, this is the encrypted seed, so that checking the
- * field needs no master key.
+ * For each authentication method, the stored field that shows whether a user has the method. For TOTP, the field
+ * contains the encrypted seed: to check whether the field exists, no master key is needed.
  */
 export const factorFields = {
   password: 'passwordHash',
@@ -13,7 +13,6 @@ export const factorFields = {
   'otp-email': 'otpEmail',
 } as const satisfies Readonly<Record<string, FieldName>>;
 
-/** An authentication method that this service supports. */
 export type Factor = keyof typeof factorFields;
 
 const factors: readonly Factor[] = ['password', 'totp', 'otp-email'];

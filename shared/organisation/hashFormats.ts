@@ -9,8 +9,8 @@ interface HashVerification {
   /** The name of the verifier in ZITADEL's setting; absent if no verifier exists. */
   readonly verifier?: string;
   /**
-   * Whether releases that check the cost of hashes import a person with this hash, provided that the verifier is
-   * enabled.
+   * Whether the cost of the hash is within the default limits of the releases that check costs. With an enabled
+   * verifier, these releases then import the person.
    */
   readonly isWithinBounds: boolean;
 }
@@ -20,24 +20,24 @@ type Range = readonly [min: number, max: number];
 /** A format of hashes that github.com/zitadel/passwap verifies. */
 interface HashFormat {
   readonly name: string;
-  /** The name of the verifier in ZITADEL's setting. */
+  /** The name by which ZITADEL's setting enables the verifier. */
   readonly verifier: string;
   readonly pattern: RegExp;
-  /** For each group of `pattern`, the range of numbers that the verifier accepts; by default all numbers. */
+  /** For each capture group of `pattern`, the numbers that the verifier accepts; by default all numbers. */
   readonly usable?: readonly Range[];
-  /** For each group of `pattern`, the range of numbers that releases with cost limits allow by default. */
+  /** For each capture group of `pattern`, the numbers that releases with cost limits allow by default. */
   readonly bounds?: readonly Range[];
-  /** Converts the text of a group to its number; by default, the text is a decimal number. */
+  /** Converts the text of a capture group to a number; by default, the text is a decimal number. */
   readonly toNumber?: (text: string) => number;
 }
 
 const MAX_UINT32 = 2 ** 32 - 1;
 
-/** Base64 without padding. The unused bits of the last character must be zero. */
+/** Matches base64 without padding. The unused bits of the last character must be zero. */
 const STRICT = String.raw`(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/][AQgw]|[A-Za-z\d+/]{2}[AEIMQUYcgkosw048])?`;
-/** Base64 in the standard alphabet, or with `.` instead of `+`; with or without padding. */
+/** Matches base64 in the standard alphabet, or with `.` instead of `+`; with or without padding. */
 const LENIENT = ['[A-Za-z\\d+/]', '[A-Za-z\\d./]'].map((digit) => `(?:${digit}{4})*(?:${digit}{2,3})?=*`).join('|');
-/** ZITADEL ignores the text after the hash. */
+/** Matches the text after the hash, which ZITADEL ignores. */
 const REST = '(?:\\$.*)?$';
 
 const CRYPT_ALPHABET = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -148,7 +148,7 @@ export function hashVerification(hash: string): HashVerification {
   return { format: 'unknown', isWithinBounds: false };
 }
 
-/** Whether the numbers in a match's groups are in the ranges. */
+/** Whether the number in each capture group of a match is within the range of this group. */
 function areWithin(ranges: readonly Range[] | undefined, match: RegExpExecArray, { toNumber = Number }: HashFormat) {
   if (ranges === undefined) return true;
   return ranges.every(([min, max], index) => {
@@ -178,7 +178,10 @@ export function describeVerifiers(format: string): string {
 
 const UNSUPPORTED = warn('hash_unsupported', { formats: formats.map(({ name }) => name) });
 
-/** The warnings about formats that ZITADEL verifies only if a setting enables the verifier, by format. */
+/**
+ * For each format that ZITADEL verifies only if a setting enables the verifier: the warning about hashes in this
+ * format.
+ */
 const unverified = new Map(
   formats
     .filter(({ verifier }) => verifier !== BY_DEFAULT)

@@ -3,7 +3,7 @@
 import type { Fact } from './zitadelFacts.ts';
 import { releasesWithoutStates, releasesWithStates, writingToFirstOwner, writingToOwner } from './zitadelReleases.ts';
 
-/** Lists of record kinds, as texts for use in sentences. */
+/** Enumerations of kinds of records, as texts that sentences of plans contain. */
 interface KindLists {
   /** The kinds of records whose names ZITADEL may compare without case. */
   readonly caseless: string;
@@ -11,7 +11,7 @@ interface KindLists {
   readonly closedLast: string;
 }
 
-/** A fact about every import into ZITADEL, as a sentence for plans. */
+/** A fact about every import into ZITADEL. `plan` returns the sentence that a migration plan contains. */
 type ImportFact = Pick<Fact, 'since' | 'until' | 'ifKnown'> & {
   readonly plan: (kinds: KindLists) => string;
 };
@@ -24,7 +24,7 @@ const openForAWhile =
   ({ closedLast }: KindLists) =>
     `${users} can log in to ZITADEL for up to a minute, until the request that creates them ends and this command deactivates or locks them. At the end of the import, the command deactivates inactive records of other kinds: ${closedLast}`;
 
-/** The facts about every import, in the order of plans. */
+/** The facts about every import, in the order in which plans list them. */
 export const importFacts: readonly ImportFact[] = [
   {
     ...writingToFirstOwner,

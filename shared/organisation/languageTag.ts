@@ -4,7 +4,8 @@
 export const UNDETERMINED = 'und';
 
 /**
- * Tags that ZITADEL converts as a whole, not subtag by subtag like CLDR. The text after the colon is the stored form.
+ * Tags that ZITADEL replaces as a whole, whereas CLDR replaces each subtag. Each pair consists of the tag and the form
+ * that ZITADEL stores.
  */
 const wholeTags: ReadonlyMap<string, string> = new Map(
   splitWords(`
@@ -28,7 +29,7 @@ const individualLanguages: ReadonlySet<string> = new Set(
 
 let names: Intl.DisplayNames | undefined;
 
-/** A cache of canonical forms of short texts. A file contains few languages for many people. */
+/** Caches the canonical forms of tags, because the many people in a file share few languages. */
 const knownTags = new Map<string, string>();
 const MAX_KNOWN = 1_000;
 const MAX_KNOWN_LENGTH = 35;
@@ -54,7 +55,7 @@ export function hasEnglishName(language: string): boolean {
   return names.of(language) !== undefined;
 }
 
-/** The scripts that modifiers in POSIX locales mean, such as `latin` in `sr_RS@latin`. */
+/** The script that each modifier of a POSIX locale means, such as `latin` in `sr_RS@latin`. */
 const scripts: ReadonlyMap<string, string> = new Map([
   ['latin', 'Latn'],
   ['cyrillic', 'Cyrl'],
@@ -90,12 +91,12 @@ function toCanonicalTag(text: string): string {
 }
 
 /**
- * The maximum number of subtags to drop from the end of a prefix to make it valid. The last subtags may be an extension
- * and a key that lack a value.
+ * The end of a prefix may be an extension and a key that lack a value. Dropping these two subtags makes the prefix
+ * valid.
  */
 const MAX_OPEN_SUBTAGS = 2;
 
-/** Returns the canonical form of the longest valid prefix of a tag, such as the language alone. */
+/** Returns the canonical form of the longest valid prefix of a tag. The prefix may be the language alone. */
 function canonicalBeginning(subtags: readonly string[]): string {
   let [least, most] = [1, subtags.length];
   while (least < most) {

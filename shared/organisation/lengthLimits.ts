@@ -12,7 +12,7 @@ import { keepsMaximum } from './storedRules.ts';
 /** The issue id for a record that exceeds a limit of this service. */
 export const TOO_LONG_ID = 'IMPORT-tooLong';
 
-/** The fields that ZITADEL indexes: ids, names and keys. A stricter limit applies to them than to other texts. */
+/** The fields that ZITADEL indexes: ids, names and keys. Their limit is lower than the limit of other texts. */
 const indexedFields: ReadonlySet<string> = new Set([
   ...'actionId actionIds appId grantId id idpId keyId orgId projectId resourceOwner userId'.split(' '),
   ...'clientId domainName flowType idpName providedUserId providedUserName roleKeys roles triggerType'.split(' '),
@@ -20,8 +20,8 @@ const indexedFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the limit in bytes for a field that ZITADEL does not limit. The limit exceeds the limits in ZITADEL's
- * requests.
+ * Returns the limit in bytes for a field that ZITADEL does not limit. For texts without an index, the limit is at least
+ * the maximum in ZITADEL's requests.
  */
 export function byteLimit(field: DescField): number {
   if (indexedFields.has(field.jsonName)) return fixedLimits.indexedBytes;
@@ -30,7 +30,9 @@ export function byteLimit(field: DescField): number {
 
 const BYTES_PER_RUNE = 4;
 
-/** Returns the maximum length of a text or of bytes in ZITADEL's requests; 0 if there is no maximum. */
+/**
+ * Returns the maximum length that ZITADEL's requests allow for a field with text or bytes; 0 if there is no maximum.
+ */
 function maximumInRequests(field: DescField): number {
   if (!hasOption(field, rules)) return 0;
   const { case: kind, value } = getOption(field, rules).type;
@@ -38,7 +40,7 @@ function maximumInRequests(field: DescField): number {
   return kind === 'bytes' ? Number(value.maxLen) : 0;
 }
 
-/** A field with a limit, or a message that contains such fields. */
+/** A list, a field with a limit, or a field whose messages contain such fields. */
 interface LimitedField {
   readonly name: string;
   /** In bytes; undefined for a message. */
@@ -64,8 +66,8 @@ function limitedFields(schema: DescMessage): readonly LimitedField[] {
 }
 
 /**
- * Whether this module must limit a field with text or bytes. `checkRules` does not enforce a limit that ZITADEL's
- * stored records may exceed.
+ * Whether this module must limit a field with text or bytes. If ZITADEL's stored records may exceed the limit in the
+ * definition, `checkRules` does not enforce that limit, so another limit is needed.
  */
 export function needsLimit(field: DescField): boolean {
   return (field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES) && !keepsMaximum(field);

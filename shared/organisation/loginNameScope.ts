@@ -14,11 +14,10 @@ import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
  */
 
 /**
- * Reads whether the login names of organisations contain the organisation's domain. If so, login names are unique
- * within the organisation, otherwise within the instance.
+ * Reads for each organisation whether its login names contain its domain. If so, login names are unique within the
+ * organisation, otherwise within the instance.
  * @param byDefault whether login names contain the domain if an organisation has no domain policy
- * @returns the answers in the order of `orgIds`; undefined for an organisation for which no policy or user has decided
- * this yet
+ * @returns the answers in the order of `orgIds`; undefined for an organisation without the claim that decides the scope
  */
 export async function readLoginNameScopes(
   reader: Reader,

@@ -18,7 +18,7 @@ import type { Section } from './sections/section.ts';
 import { nothingUnknown, type UnknownContent } from './unknownContent.ts';
 import { usualMessage } from './usualMessage.ts';
 
-/** An issue of a field in an export file. */
+/** A problem with a field in an export file. */
 export interface FieldIssue {
   /** The field's path within its record, such as `user.email.email`; empty for the record itself. */
   readonly path: string;
@@ -27,7 +27,7 @@ export interface FieldIssue {
   readonly message?: string;
 }
 
-/** An error for a part of an export file with one or more invalid fields. */
+/** The error for a record or another message of an export file. The message has one or more invalid fields. */
 export class InvalidRecordError extends Error {
   override readonly name = 'InvalidRecordError';
   readonly issues: readonly FieldIssue[];
@@ -50,9 +50,9 @@ interface CanonicalMessage {
 /**
  * Parses a message from the JSON form of protobuf messages (zitadel 1.1).
  * @param value the parsed JSON. The function may change it in place, and returns it unchanged if it is in canonical
- * form.
- * @param checked the section, if the descriptor's rules must be checked (zitadel 3). Its credentials may be absent,
- * because an export may omit them.
+ *   form.
+ * @param checked the message's section, if the function must check the descriptor's rules (zitadel 3). The check
+ *   ignores absent credentials of the section, because exports may omit credentials.
  * @throws InvalidRecordError
  */
 export function readMessage(
@@ -65,8 +65,8 @@ export function readMessage(
 }
 
 /**
- * Parses a message that need not be in canonical form, and finds its problems. This takes several times as long as
- * recognising the canonical form.
+ * Parses a message in any valid form, and finds its problems. For a message in canonical form, this takes several times
+ * as long as `usualMessage`.
  * @throws InvalidRecordError
  */
 export function decodeMessage(
@@ -88,7 +88,7 @@ interface RuleContext {
   readonly checked: CheckedSection;
   readonly value: unknown;
   readonly unknown: UnknownContent;
-  /** The issues of values that were removed before the check. */
+  /** The issues of the values that are already removed from the message. */
   readonly issues: readonly FieldIssue[];
 }
 
@@ -103,15 +103,15 @@ function brokenRules(schema: DescMessage, message: Message, { checked, value, un
   );
 }
 
-/** Returns a path, and the path of each message and list on the way to the value. */
+/** Returns the path of a value, and the paths of all messages and lists that contain the value. */
 function pathsTo(path: string): readonly string[] {
   return [...path.matchAll(/[.[]/g)].map(({ index }) => path.slice(0, index)).concat(path);
 }
 
 /**
  * Decodes a message without its invalid values, so that the rules of the remaining fields can be checked.
- * @param unfit the invalid values that the decoder might accept
- * @returns the message, and the issues of all values that were removed from it
+ * @param unfit the issues of invalid values that the decoder might accept
+ * @returns the message, and the issues of all values that were removed from the message
  */
 function decode(
   schema: DescMessage,
@@ -131,14 +131,14 @@ function decode(
   }
 }
 
-/** Returns a message's JSON without the values that have issues, and without the lists that contain them. */
+/** Returns a message's JSON without the values that have issues. Removes the whole list if an element has an issue. */
 function withoutValues(value: unknown, issues: readonly FieldIssue[]): unknown {
-  // Removing an element would change the positions of the others, so remove the list.
+  // Removing only an element would change the positions of the later elements.
   const fields = new Set(issues.map(({ path }) => path.replace(/\[.*/s, '')));
   return [...fields].reduce((json, field) => withoutField(json, field.split('.')), value);
 }
 
-/** Copies only the objects on the path, because a value may be nested too deeply for a copy of all. */
+/** Copies only the objects on the path: other values may be nested too deeply to copy. */
 function withoutField(json: unknown, [name = '', ...inner]: readonly string[]): unknown {
   if (!isJsonObject(json)) return json;
   const copy = { ...json };
@@ -162,7 +162,7 @@ function decodes(schema: DescMessage, json: unknown): boolean {
   }
 }
 
-/** Finds the values that the decoder rejects, in the order of the definition. */
+/** Finds the values that the decoder rejects, in the order of the fields in the definition. */
 function findInvalid(schema: DescMessage, json: unknown, prefix = ''): FieldIssue[] {
   if (!isJsonObject(json)) return [{ path: prefix.slice(0, -1), reason: 'expected an object' }];
   return schema.fields.flatMap((field): FieldIssue[] => {
@@ -178,7 +178,7 @@ function findInvalid(schema: DescMessage, json: unknown, prefix = ''): FieldIssu
     const inside = (element: unknown, index: number) => findInside(field, element, `${path}[${index}]`);
     if (value.length <= fixedLimits.listElements)
       return value.flatMap((element, index) => (isValid(element) ? [] : inside(element, index)));
-    // In a longer list, find only the first invalid element, because decoding each element takes too long.
+    // In a long list, find only the first invalid element, because decoding each element separately takes too long.
     const first = value.findIndex((element) => !isValid(element));
     return inside(value[first], first);
   });
@@ -205,7 +205,7 @@ function expectedNumber(scalar: ScalarType | undefined): string {
 const EXPECTED_DURATION = 'expected a duration in seconds, such as "20s"';
 const EXPECTED_BYTES = 'expected base64, such as "dGV4dA=="';
 
-/** Describes the value that a field expects; for a list, the value of an element. */
+/** Describes the values that a field accepts; for a list, the values of its elements. */
 function expectedValue({ message, enum: names, scalar }: DescField): string {
   if (message?.typeName === 'google.protobuf.Duration') return EXPECTED_DURATION;
   if (message?.typeName === 'google.protobuf.Timestamp') return 'expected a time, such as "2026-01-31T12:00:00Z"';
@@ -222,15 +222,15 @@ function asJson(value: unknown): JsonValue {
 }
 
 /**
- * Whether the file omits the credential at `path`. Exports omit a credential completely, so an empty credential counts
- * as present.
+ * Whether the file omits the credential at `path`. Exports omit the whole field of a credential, so a credential with
+ * an empty text counts as present.
  */
 function isOmittedCredential({ credentials = [] }: CheckedSection, value: unknown, path: string) {
   if (!isJsonObject(value) || !credentials.some((credential) => credential.path === path)) return false;
   return valueInEitherSpelling(value, path) === undefined;
 }
 
-/** What the inspection of a message's JSON has found: content that the decoder would lose or reject. */
+/** The content of a message's JSON that the decoder would lose or reject. */
 interface JsonFindings {
   /** The paths of 64-bit integers whose JSON numbers JavaScript cannot represent exactly. */
   readonly rounded: string[];
@@ -239,7 +239,10 @@ interface JsonFindings {
   readonly unknown: { readonly fields: string[]; readonly values: { path: string; value: string | number }[] };
 }
 
-/** Inspects a field's value or an element of a list. Returns the value in a form that our decoder accepts. */
+/**
+ * Inspects a field's value or an element of a list, and adds the problems to `found`. Returns the value in a form that
+ * our decoder accepts.
+ */
 type Inspect = (value: unknown, path: string, found: JsonFindings) => unknown;
 
 interface KnownField {
@@ -336,14 +339,14 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 function integerInspector(scalar: ScalarType | undefined, isLong: boolean): Inspect {
   return (value, path, { rounded, malformed }) => {
     if (isLong && typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) rounded.push(path);
-    // Our decoder also accepts other forms, such as "08" and "0x10".
+    // Our decoder also accepts texts that ZITADEL rejects, such as "08" and "0x10".
     if (typeof value === 'string' && !JSON_NUMBER.test(value)) malformed.push({ path, reason: expectedNumber(scalar) });
     return value;
   };
 }
 
 /**
- * Enumerations whose unknown numbers are kept. ZITADEL's exports contain numbers of these enumerations that ZITADEL's
+ * Enumerations of which imports keep unknown numbers, because ZITADEL's exports contain numbers that ZITADEL's own
  * definition lacks.
  */
 const openEnumerations: ReadonlySet<string> = new Set(['zitadel.idp.v1.IDPType']);

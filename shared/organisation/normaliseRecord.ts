@@ -23,8 +23,8 @@ function nulIssue(record: OrganisationRecord): RecordIssue | undefined {
 }
 
 /**
- * Converts a record's values by the rules of its section. Reading a record does not do this, because a manifest
- * describes the values in the file.
+ * Converts a record's values by the rules of its section. `readRecord` must not convert values, because the digest in
+ * the manifest covers the original values.
  * @param unset the path of a field to unset
  * @example
  * normaliseRecord(readRecord(domainSection, { domainName: ' acme.example ' }, 'o1')).record.json;
@@ -44,8 +44,8 @@ export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): 
   const isAsRead = found.length === 0 && removed.length === 0;
   const stored = isAsRead ? record : withConversions(record, found, removed);
   const changed = isAsRead ? removed : [...found.map(({ field }) => field), ...removed];
-  // A nested record was read only by the rules of the record that contains it. So check all of its fields by its own
-  // rules.
+  // When the file was read, a nested record was checked only by the rules of the outer record's definition. So check
+  // all fields of a nested record by the rules of its own definition.
   const issue = exportedFormIssue(stored, record.parent === undefined ? changed : undefined);
   return issue === undefined ? { record: stored } : { record: stored, issue };
 }
@@ -69,7 +69,7 @@ function withConversions(
   };
 }
 
-/** The rule for a field, or for the elements of a list. */
+/** A rule for a field. If the field is a list, the rule converts each element. */
 interface FieldRule {
   readonly field: string;
   readonly isList: boolean;
@@ -96,8 +96,8 @@ function rulesOf(section: Section): readonly FieldRule[] {
 const NO_LISTS: readonly string[] = [];
 
 /**
- * Returns an array with the path of the list whose elements are stored as separate records; empty if the record has no
- * such list.
+ * Returns the path of the list whose elements are stored as separate records, in an array. The array is empty if the
+ * record has no such list.
  */
 function nestedLists({ section: { nested }, json }: OrganisationRecord): readonly string[] {
   return nested === undefined || valueAt(json, nested.list) === undefined ? NO_LISTS : [nested.list];
@@ -115,7 +115,7 @@ export function withChanges(record: OrganisationRecord, changes: ReadonlyMap<str
   return { ...record, json, ...serialise(json), given: record.given ?? record.json };
 }
 
-/** The new value of a field, and the texts that the change drops or converts. */
+/** A field that the conversion changes: the new value, and the texts that the report must mention. */
 interface Change {
   readonly field: string;
   readonly value: unknown;

@@ -23,13 +23,13 @@ function neededBy(section: Section): ReadonlySet<FieldPath> {
   return fields;
 }
 
-/** Matches a step of a path: a name, and optionally a position in a list. */
+/** Matches one name of a path, and optionally the position in a list that follows the name. */
 const STEP = /^(?<name>\w+)(?<position>\[\d+\])?$/;
 
 /**
- * Returns the smallest part of a record that contains the field at `path` and that an import may leave out: an element
- * of a list, or a field whose absence gives the record no further rights. Numbers, durations and booleans often limit
- * rights, so `Section.optional` must list those that may be left out.
+ * Returns the smallest part of a record that contains the field at `path` and that an import may leave out. The part is
+ * an element of a list, or a field without which the record gives no further rights. Numbers, durations and booleans
+ * often limit rights, so an import may leave them out only if `Section.optional` lists them.
  * @param path the path of an invalid field, such as `user.phone.phone` or `roleKeys[2]`
  */
 export function optionalPart(section: Section, path: string): string | undefined {

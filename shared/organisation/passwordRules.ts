@@ -74,7 +74,10 @@ export function complexityIssue(policy: PasswordComplexity, password: string): R
   return { id, key, params: { rule, expected } };
 }
 
-/** The rules for the characters of passwords: the policy's field, and ZITADEL's error. */
+/**
+ * The policy's fields that require kinds of characters in passwords, with ZITADEL's error for a password without such
+ * characters.
+ */
 const characterRules = [
   {
     rule: 'hasLowercase',

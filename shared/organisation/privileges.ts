@@ -7,7 +7,7 @@ import type { OrganisationRecord } from './record.ts';
 import { reportedId } from './recordPlan.ts';
 import type { GivenPrivilege } from './sections/section.ts';
 
-/** A privilege that a record gives. */
+/** The privilege that a record gives, with the roles or domains in `texts`. */
 export interface Gift {
   readonly given: GivenPrivilege;
   readonly texts: readonly string[];
@@ -25,14 +25,14 @@ export function giftOf({ section, json, orgId }: OrganisationRecord): Gift | und
   return texts.length === 0 ? undefined : { given, texts, target: { collection, id } };
 }
 
-/** Returns the roles or the domain that a record gives. */
+/** Lists the roles or domains that a record gives. */
 function givenTexts({ texts, onlyIf }: GivenPrivilege, json: JsonObject, orgId: string): readonly string[] {
   return onlyIf === undefined || valueAt(json, onlyIf) === true ? textsAt(json, texts, orgId) : [];
 }
 
 /**
- * Returns the warning about a privilege in an organisation or project that existed before the import; undefined if the
- * stored record already gave the privilege.
+ * Warns if a record gives a privilege in an organisation or project that existed before the import. Returns undefined
+ * if the stored record already gave all roles or domains.
  * @param stored the JSON of the record before the overwrite; undefined for a new record
  */
 export function privilegeWarning(

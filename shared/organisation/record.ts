@@ -61,7 +61,7 @@ export interface OrganisationRecord {
   readonly otpEmail: boolean | undefined;
   /** The credentials that the source lacks, according to the file. An overwrite removes these credentials. */
   readonly lacks?: readonly Credential[];
-  /** Content of the record in the file that is not in the record's definition. */
+  /** Fields and enumeration values in the file that ZITADEL's definition of the record lacks. */
   readonly unknown: UnknownContent;
   /**
    * The JSON before its values were converted; absent if no value was converted. Reports identify the record by this
@@ -81,7 +81,7 @@ export interface OrganisationRecord {
    * imported.
    */
   readonly invalid?: RecordIssue;
-  /** The record that contains this record in the file. Its values are already converted. */
+  /** The record that contains this record in the file. The values of the outer record are already converted. */
   readonly parent?: OrganisationRecord;
 }
 
@@ -97,7 +97,7 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   const { json, unknown, state, otpEmail } = readFields(section, converted, checked ? section : undefined);
   if (section.inner !== undefined && json[section.inner] === undefined)
     throw new InvalidRecordError([{ path: section.inner, reason: MISSING }]);
-  // No exporter writes empty records, and a small file could contain millions of them.
+  // An empty record is an error: no exporter writes it, and a small file could contain millions of them.
   if (checked && isList(section) && isEmpty(json))
     throw new InvalidRecordError([{ path: '', reason: 'the record is empty' }]);
   if (checked) checkState({ json, unknown }, 'state');
@@ -110,7 +110,8 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
 }
 
 /**
- * Reads all or some fields of a record: fields of its definition, and fields that its section keeps in addition.
+ * Reads fields of a record: fields of its definition, and fields that its section keeps in addition. The value may
+ * contain only some of the fields.
  * @throws InvalidRecordError
  */
 export function readFields(section: Section, value: unknown, checked: CheckedSection | undefined) {
@@ -151,7 +152,7 @@ export function toRecord(section: Section, json: JsonObject, orgId: string): Org
   return assembleRecord(section, json, orgId, { otpEmail: undefined, unknown: nothingUnknown });
 }
 
-/** @param fromFile content of the record in the file that is not in `json` */
+/** @param fromFile what the file contains in addition to `json` */
 function assembleRecord(
   section: Section,
   json: JsonObject,
@@ -185,8 +186,8 @@ function assembleRecord(
 }
 
 /**
- * Converts a record's JSON to its canonical form in place. Adds the section's defaults and, depending on the section,
- * an id or the organisation.
+ * Converts a record's JSON to its canonical form in place. Adds missing defaults of the section. Some sections also
+ * derive a missing id, or set the organisation.
  */
 export function canonicalise(section: Section, json: JsonObject, orgId: string): void {
   section.canonicalise?.(json, orgId);
@@ -223,7 +224,7 @@ export function nestedRecords(
 /** Builds the stored fields of a record, except its sequence and timestamps. */
 export function storedFields(record: OrganisationRecord): DocumentFields {
   const { section, state } = record;
-  // Most records have the default state, which is stored only if the file contains it.
+  // If the file does not contain the state, do not store the default state, which most records have.
   const isOmitted = state?.source === 'unknown' && usualState(section) !== undefined;
   return {
     partition: sectionPartition(record.orgId, section),

@@ -4,7 +4,6 @@ import { hash } from 'node:crypto';
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 
-/** A record's canonical JSON and its digest. */
 export interface RecordBody {
   readonly body: string;
   /** SHA-256 of `body`, base64url. */
@@ -20,13 +19,13 @@ export function serialise(json: JsonObject): RecordBody {
 /** Replaces the fields of `json` with the fields of `ordered`, in the order of `ordered`. */
 export function reorder(json: JsonObject, ordered: JsonObject): void {
   const names = Object.keys(ordered);
-  // V8 accesses objects with deleted fields slowly, and the fields of most records are already in order.
+  // V8 accesses objects with deleted fields slowly. Delete fields only if the order differs, which is rare.
   const inOrder = Object.keys(json).every((name, index) => name === names[index]);
   if (!inOrder) for (const name of Object.keys(json)) delete json[name];
   for (const name of names) if (ordered[name] !== undefined) json[name] = ordered[name];
 }
 
-/** Sets a record's `orgId` to its organisation, as the first field. */
+/** Sets a record's `orgId` to the id of its organisation, as the first field. */
 export function nameOrganisation(json: JsonObject, orgId: string): void {
   const rest = { ...json };
   delete rest.orgId;
@@ -44,7 +43,6 @@ export function deriveId(orgId: string, name: string): string {
     .slice(0, 18);
 }
 
-/** A field's JSON name, and the type of its values if they are messages. */
 type OrderedField = Pick<DescField, 'jsonName' | 'message'>;
 
 const fieldsByMessage = new Map<string, readonly OrderedField[]>();

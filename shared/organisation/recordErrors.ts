@@ -7,12 +7,14 @@ import { readableId } from './recordPlan.ts';
 import { type RecordIssue, reportedIssue } from './relations.ts';
 
 /**
- * The maximum number of errors, and of warnings. It bounds memory, and keeps the response below the platform's limit.
+ * The maximum number of listed errors, and of listed warnings. This limit bounds memory, and keeps the response below
+ * the platform's limit.
  */
 export const MAX_LISTED_ISSUES = 10_000;
 
 /**
- * The maximum length of ids and messages, which quote texts of the file. Valid texts of the file fit into this length.
+ * The maximum length of the id, the message and the parameters together. They may quote texts of the file, and valid
+ * texts fit into this length.
  */
 const MAX_ISSUE_CHARACTERS = 4_000;
 
@@ -24,7 +26,7 @@ interface RecordNotice {
   readonly params?: Readonly<Record<string, string>>;
 }
 
-/** Shortens the texts of a notice that are too long. */
+/** Shortens each text of an error or warning, if the texts are too long together. */
 export function withShortTexts<Notice extends RecordNotice>(notice: Notice): Notice {
   const { id, message, params = {} } = notice;
   const length = Object.values(params).reduce((sum, value) => sum + value.length, (id?.length ?? 0) + message.length);

@@ -21,13 +21,12 @@ interface PlannedReserve {
   readonly reserved: KeyedIssue;
 }
 
-/** A record with its key, claims and reserved names. */
 export interface RecordPlan {
   readonly record: OrganisationRecord;
   readonly key: DocumentKey;
   readonly claims: readonly PlannedClaim[];
   readonly reserves: readonly PlannedReserve[];
-  /** Fields to store in addition if the import creates the record. */
+  /** Fields that the import stores in addition if it creates the record. */
   readonly origin?: Pick<DocumentFields, 'importedFrom' | 'lastImport'>;
 }
 
@@ -61,7 +60,6 @@ function plannedReserves({ section, json, orgId }: OrganisationRecord): PlannedR
 /** The parts of a record that determine its key and its references. */
 export type KeyedRecord = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
 
-/** Returns the key under which a record is stored. */
 export function recordKey({ section, json, orgId }: KeyedRecord): DocumentKey {
   return { collection: section.collection, id: documentId(...section.key.map((path) => textAt(json, path, orgId))) };
 }
@@ -105,13 +103,14 @@ export interface PlannedReference {
   /** The target's id, which is the last part of its key. */
   readonly targetId: string;
   /**
-   * The key of the claim that must exist if the target belongs to another organisation; undefined if none is needed.
+   * The key of a claim that must exist if the target belongs to another organisation; undefined if the reference needs
+   * no such claim.
    */
   readonly permit: DocumentKey | undefined;
 }
 
 /**
- * Lists a record's references. If a reference leads through a list, lists one for each element.
+ * Lists a record's references. If the key of a reference leads through a list, each element is a separate reference.
  * @example
  * planReferences(readRecord(userGrantSection, { userId: 'u1', projectId: 'p1', roleKeys: ['a', 'b'] }, 'o1'));
  * // users/u1, projects/p1, projectRoles/p1|a, projectRoles/p1|b
@@ -141,7 +140,7 @@ export function planReferences({ section, json, orgId }: KeyedRecord): readonly 
   return planned;
 }
 
-/** Lists the keys of the targets of a record's reference. */
+/** Lists the keys of the records to which one reference of a record refers. */
 export function targetKeys(reference: Reference, { json, orgId }: KeyedRecord): readonly DocumentKey[] {
   const { collection, key, optional } = reference;
   const [path = ''] = key;
@@ -160,7 +159,7 @@ export function referenceField({ key }: Reference): string {
   return String(key.at(-1)).replace('[]', '');
 }
 
-/** Whether a record is a grant to its own organisation, which imports omit. */
+/** Whether a record grants a project to the organisation that owns the project. Imports omit such a record. */
 export function isGrantToItself({ section: { references = [] }, json, orgId }: OrganisationRecord): boolean {
   return references.some(
     (reference) =>

@@ -7,7 +7,6 @@ import { IMPORTED_FROM, type Section } from './sections/section.ts';
 
 /** A field of ZITADEL's organisation document, v1 or v2 (zitadel 2). */
 export interface OrganisationField {
-  /** The field's JSON name. */
   readonly name: string;
   readonly list: boolean;
   /** The schema of the field's value or list elements; undefined for a string or an enum. */

@@ -19,8 +19,8 @@ import type { Collection } from '../store/store.ts';
 export type FieldPath = string;
 
 /**
- * A `FieldPath` that may lead through a list. It then stands for one value per element: `roleKeys[]`,
- * `idps[].configId`. A condition selects elements: `idps[ownerType=IDP_OWNER_TYPE_ORG].idpId`.
+ * A `FieldPath` that may lead through a list. A path such as `roleKeys[]` or `idps[].configId` means one value for each
+ * element of the list. A condition selects elements: `idps[ownerType=IDP_OWNER_TYPE_ORG].idpId`.
  */
 export type ListPath = string;
 
@@ -55,13 +55,16 @@ export function reportedIssue(issue: RecordIssue): ReportedIssue {
   return { message: formatIssue(issue), reason, ...(Object.keys(all).length === 0 ? {} : { params: all }) };
 }
 
-/** A name that must be unique in the instance, or in the organisation if `parts` starts with `$orgId`. */
+/**
+ * A name that must be unique in the instance. If `parts` starts with `$orgId`, the name must be unique only in the
+ * organisation.
+ */
 export interface UniqueName {
   readonly type: string;
   readonly parts: readonly FieldPath[];
   /**
-   * The issue if another record has the same name. `adjusted` means that the import drops the field `Section.adjusted`
-   * instead.
+   * The issue if another record has the same name. With `adjusted`, there is no issue: the import drops the field of
+   * `Section.adjusted` from the record.
    */
   readonly taken: KeyedIssue | 'adjusted';
   /**
@@ -71,8 +74,8 @@ export interface UniqueName {
   /** A boolean field. Only records with the value true claim the name; by default, all records do. */
   readonly onlyIf?: FieldPath;
   /**
-   * A boolean field that decides whether login names contain the organisation's domain. The record claims the name only
-   * if the field differs from the value that would apply without the record.
+   * A boolean field of domain policies, which decides whether login names contain the organisation's domain. A policy
+   * claims the name only if this field differs from the instance's default.
    */
   readonly onlyIfLoginNamesChange?: FieldPath;
   /**
@@ -89,7 +92,7 @@ export interface UniqueName {
 
 /** A name that new records must not use if another organisation has claimed it. */
 export interface ReservedName {
-  /** The `UniqueName.type` of the claims. */
+  /** `UniqueName.type` of the claims on such names. */
   readonly type: string;
   /** The path of a text, such as an e-mail address. The name is the part after the last `@` of the text. */
   readonly suffixOf: FieldPath;
@@ -103,13 +106,13 @@ export interface Reference {
   readonly key: readonly ListPath[];
   readonly missing: KeyedIssue;
   /**
-   * Replaces the issue `missing` if the record also refers to a record of `collection` that belongs to the record's own
-   * organisation.
+   * If the record also refers to a record of `collection`, and its own organisation owns that record, this issue
+   * replaces `missing`.
    */
   readonly missingBesideOwn?: { readonly collection: Collection; readonly issue: KeyedIssue };
   /**
-   * The warning if the target is missing. The record is imported anyway, because the importing instance may get the
-   * target later. An empty last part of `key` is still an error.
+   * The warning if the target is missing. The import still writes the record, because a later import may add the
+   * target. An empty last part of `key` is an error.
    */
   readonly keptIfMissing?: 'provider_missing' | 'linked_provider_missing';
   /** Whether the record may lack the reference: an empty last part of `key` refers to nothing. */
@@ -117,18 +120,18 @@ export interface Reference {
   /** The result if the target belongs to another organisation; by default, such a reference is valid. */
   readonly ifForeign?: 'notCarried' | KeyedIssue;
   /**
-   * A unique name, by its type and parts. If any record has claimed this name, the target may belong to another
+   * The type and the parts of a unique name. If a record has claimed this name, the target may belong to another
    * organisation.
    */
   readonly permittedBy?: { readonly type: string; readonly parts: readonly FieldPath[] };
   /**
-   * The field of the target that contains an organisation's id. The records of this organisation may refer to the
-   * target. Used only together with `check`.
+   * The field of the target that contains the id of another organisation. The records of that organisation may refer to
+   * the target, too. Used only together with `check`.
    */
   readonly openTo?: FieldPath;
   /**
-   * The warning if the target belongs to the record's own organisation. The import then omits the record. By default,
-   * such a reference is valid.
+   * The warning if the target belongs to the record's own organisation. The import then omits the record. By default, a
+   * reference to a target of the own organisation is valid.
    */
   readonly ifOwn?: RecordWarning;
   /**

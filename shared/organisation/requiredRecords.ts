@@ -14,24 +14,24 @@ import type { Reference } from './relations.ts';
 import { isInSection, type Section } from './sections/section.ts';
 import { targetParts } from './sections/sharedReferences.ts';
 
-/** A stored record and its section. */
 export interface SectionRecord {
   readonly section: Section;
   readonly stored: StoredDocument;
 }
 
-/** Whether a record cannot exist without the target of a reference. */
+/** Whether a record with this reference cannot exist without the target. */
 export function isRequired({ keptIfMissing }: Reference): boolean {
   return keptIfMissing === undefined;
 }
 
-/** Whether a reference refers to a user without whom the record cannot exist. */
+/** Whether a record with this reference cannot exist without a user. */
 export function isRequiredUser(reference: Reference): boolean {
   return reference.collection === 'users' && isRequired(reference);
 }
 
 /**
- * Whether a record cannot exist without the target of a reference, and the target may belong to another organisation.
+ * Whether a record with this reference cannot exist without the target, and the target may belong to another
+ * organisation.
  */
 function mayBeForeign(reference: Reference): boolean {
   const { ifForeign, permittedBy, openTo } = reference;
@@ -39,8 +39,8 @@ function mayBeForeign(reference: Reference): boolean {
 }
 
 /**
- * The sections whose records may require records of other organisations. A section precedes the sections that it
- * requires.
+ * The sections whose records may require records of other organisations. A section comes before the sections whose
+ * records it requires.
  */
 export const foreignSections: readonly Section[] = sections
   .filter(({ references = [] }) => references.some(mayBeForeign))
@@ -48,7 +48,7 @@ export const foreignSections: readonly Section[] = sections
 
 const foreignCollections = new Set(foreignSections.map(({ collection }) => collection));
 
-/** Whether a record requires one of the users. */
+/** Whether a record requires any of the users in `userIds`. */
 export function requiresUser({ section, stored }: SectionRecord, userIds: Pick<ReadonlySet<string>, 'has'>): boolean {
   const references = section.references?.filter(isRequiredUser) ?? [];
   if (references.length === 0) return false;
@@ -58,8 +58,8 @@ export function requiresUser({ section, stored }: SectionRecord, userIds: Pick<R
 }
 
 /**
- * Selects the records of other organisations that must be deleted together with the given organisations. The selected
- * records require a record of the given organisations, directly or through another record.
+ * Selects the records of other organisations that must be deleted together with the organisations in `orgIds`. A
+ * selected record requires a record of these organisations, directly or through another record.
  */
 export async function selectDependents<Selected extends SectionRecord>(
   reader: Pick<Reader, 'getMany'>,
@@ -72,8 +72,8 @@ export async function selectDependents<Selected extends SectionRecord>(
 }
 
 /**
- * Of the records with these keys, returns the paths of the records of the organisations, and of the records that
- * require records of the organisations.
+ * Selects the paths of the records that the deletion of the organisations deletes: the records of these organisations,
+ * and the records that require them. Checks only the records with the given keys.
  */
 async function findGone(
   reader: Pick<Reader, 'getMany'>,
@@ -100,7 +100,7 @@ export function withSection(stored: StoredDocument | undefined): SectionRecord[]
   return section === undefined || stored === undefined ? [] : [{ section, stored }];
 }
 
-/** Lists the keys of the records that a record requires, if they may belong to other organisations. */
+/** Lists the keys of the records that a record requires and that may belong to other organisations. */
 function foreignKeys({ section: { references = [] }, stored: { body, orgId = '' } }: SectionRecord): DocumentKey[] {
   const json = parseObject(body);
   return references.filter(mayBeForeign).flatMap((reference) => {

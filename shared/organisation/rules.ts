@@ -30,7 +30,7 @@ interface FieldCheck {
   readonly nested: readonly FieldCheck[];
 }
 
-/** A text in plain words, and in ZITADEL's wording (zitadel 3.2). */
+/** A text of an error: in plain words, and in ZITADEL's wording (zitadel 3.2). */
 interface Wording {
   readonly plain: string;
   readonly zitadels: string;
@@ -42,7 +42,10 @@ type FindBroken = (value: unknown) => Wording | undefined;
 const EMBEDDED = 'embedded message failed validation';
 const checksByMessage = new Map<string, readonly FieldCheck[]>();
 
-/** The maximum number of issues to report for a file. A single list could have hundreds of thousands of issues. */
+/**
+ * The maximum number of issues that an error about a file lists. A single list could have hundreds of thousands of
+ * issues.
+ */
 export const MAX_ISSUES = 100;
 
 /**
@@ -198,7 +201,6 @@ function boundsOf(field: DescField, { minLen, maxLen }: Pick<StringRules | Bytes
   return { min, max, least: keepsMinimum(field) ? min : 0, most: keepsMaximum(field) ? max : 0 };
 }
 
-// The units of lengths.
 const RUNES: Wording = { plain: 'character', zitadels: 'runes' };
 const BYTES: Wording = { plain: 'byte', zitadels: 'bytes' };
 

@@ -5,24 +5,23 @@ import { type Credential, mayHaveOtpEmail, type Section } from './sections/secti
 import { type RecordState, usualState } from './states.ts';
 
 /**
- * For each kind of value, whether the source lacks the value if the file lacks it. If not, the file may omit values
- * that the source has.
+ * For each kind of value, whether a file without the value proves that the source lacks the value. If not, the file may
+ * omit values that the source has.
  */
 export interface StatedContent extends Readonly<Record<Credential['flag'], boolean>> {
   readonly otpEmail: boolean;
   /**
-   * Whether a record without a state has the default state. Organisations and users have no default: exports contain
-   * their states.
+   * Whether a record without a state has the default state. Organisations and users have no default state, because
+   * every export contains their states.
    */
   readonly states: boolean;
 }
 
-/** The value for a file that may omit any kind of value. */
 export const nothingStated: StatedContent = { withPasswords: false, withOtp: false, otpEmail: false, states: false };
 
 /**
- * Lists the credentials of a record that the source lacks, according to the file.
- * @param has whether the file has a credential of the record
+ * Lists the credentials that the source of a record lacks, according to the file.
+ * @param has returns whether the file contains a credential of the record
  */
 export function lackedCredentials(
   { credentials = [] }: Section,
@@ -55,7 +54,10 @@ export function statedState(
   return isStated ? { ...state, source: 'derived' } : state;
 }
 
-/** Adds to a record which credentials its source lacks, and what a missing state or OTP e-mail factor means. */
+/**
+ * Adds to a record what its file proves: which credentials the source lacks, and whether a missing state or OTP e-mail
+ * factor is also missing in the source.
+ */
 export function withStated(record: OrganisationRecord, stated: StatedContent): OrganisationRecord {
   const { section, credentials, clearPassword } = record;
   const lacks = lackedCredentials(

@@ -1,8 +1,8 @@
 import type { SectionName } from './sections/section.ts';
 
 /**
- * For each section with records that can be deactivated but lack a field for the state: the prefix of the state's
- * names.
+ * For each section whose records can be deactivated although their definition lacks a field for the state: the prefix
+ * of the names of the states.
  */
 const stateTypes = {
   projects: 'PROJECT_STATE',
@@ -41,7 +41,7 @@ export function isDeleted(state: string): boolean {
   return /_STATE_(?:DELETED|REMOVED)$/.test(state);
 }
 
-/** Whether a value is the enumeration's name for an unspecified state. Such a state counts as absent. */
+/** Whether a value means that the state is unspecified. Such a state counts as absent. */
 export function isUnspecified(value: unknown, [usual]: readonly [usual: string, other: string]): boolean {
   return value === usual.replace(/ACTIVE$/, 'UNSPECIFIED');
 }

@@ -18,8 +18,8 @@ const shortTexts: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Fields whose rules ZITADEL's commands do not enforce. They accept these texts even if empty, and these durations in
- * any length.
+ * Fields whose rules ZITADEL's commands do not enforce: a stored text may be empty, and a stored duration may have any
+ * length.
  */
 const openFields: ReadonlySet<string> = new Set([
   ...management('AddMachineUserRequest', 'name'),
@@ -27,7 +27,7 @@ const openFields: ReadonlySet<string> = new Set([
   ...management('CreateActionRequest', 'script timeout'),
   ...management('AddOrgOIDCIDPRequest', 'clientId clientSecret issuer'),
   ...management('AddOrgJWTIDPRequest', 'jwtEndpoint issuer keysEndpoint headerName'),
-  // ZITADEL ignores this field, and uses the policy's organisation instead.
+  // ZITADEL ignores this field, because the policy already determines the organisation.
   'zitadel.admin.v1.AddCustomDomainPolicyRequest.orgId',
 ]);
 

@@ -11,5 +11,4 @@ export interface UnknownContent {
   readonly values: readonly { readonly path: string; readonly value: string | number }[];
 }
 
-/** The value for a message without unknown content. */
 export const nothingUnknown: UnknownContent = { fields: [], values: [] };

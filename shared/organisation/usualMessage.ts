@@ -5,12 +5,12 @@ import { inWrittenOrder } from './recordBody.ts';
 import type { FieldPath } from './relations.ts';
 import { compileRules } from './rules.ts';
 
-/** `written` if the fields of a value in usual form (`usualMessage`) are in canonical order. */
+/** Whether the fields of a value in usual form (see `usualMessage`) are in canonical order (`written`). */
 type Order = 'written' | 'other';
 
 /**
- * Returns the order of the fields in a value of usual form. Returns undefined for a value in another form or, if
- * `checked`, for a value that breaks a rule.
+ * Finds out whether a value has the usual form and, if `checked`, satisfies the rules. If so, returns the order of its
+ * fields; otherwise returns undefined.
  */
 type FindOrder = (value: unknown, checked: boolean) => Order | undefined;
 
@@ -46,8 +46,8 @@ export function usualMessage(schema: DescMessage, json: unknown, checked: boolea
 }
 
 /**
- * Whether the values at these paths of a canonical message have the usual form and satisfy their rules. An absent value
- * passes if the rules of its field allow that.
+ * Whether the fields at `paths` of a canonical message have the usual form and satisfy their rules. If a field is
+ * absent, its rules must allow the absence.
  */
 export function hasUsualFields(schema: DescMessage, json: JsonObject, paths: readonly FieldPath[]): boolean {
   return paths.every((path) => isUsualAt(schema, json, path.split('.')));
@@ -104,14 +104,14 @@ function compileField(field: DescField): UsualField {
   return { name: field.jsonName, findOrder: compileValue(field), mayBeAbsent, message: field.message };
 }
 
-/** Returns the value that the rules check if a field is absent. */
+/** Returns the value with which a field's rules check the absence of the field. */
 function absentValue(field: DescField): unknown {
   if (!hasDefault(field)) return undefined;
   if (field.enum !== undefined) return field.enum.values[0]?.number;
   return field.scalar === ScalarType.BYTES ? new Uint8Array() : field.scalar === ScalarType.STRING ? '' : 0;
 }
 
-/** Whether messages omit the field if it has its default value. Elements of lists are never omitted. */
+/** Whether a message omits the field if the value is the default. This is never so for elements of lists. */
 function hasDefault({ fieldKind, presence }: DescField): boolean {
   return (fieldKind === 'scalar' || fieldKind === 'enum') && presence === FeatureSet_FieldPresence.IMPLICIT;
 }
@@ -151,7 +151,7 @@ function compileMessage(field: DescField, message: DescMessage): FindOrder | und
   };
 }
 
-/** Whether a scalar value has the usual form and, if `checked`, satisfies the rules of its field. */
+/** Returns whether a scalar value has the usual form and, if `checked`, satisfies the rules of its field. */
 type IsUsual = (value: unknown, checked: boolean) => boolean;
 
 function compileScalar(isUsual: IsUsual): FindOrder {

@@ -19,12 +19,15 @@ export function trimSpace(text: string): string {
   return text.slice(start, end);
 }
 
-/** Creates a rule that converts texts, and leaves absent fields and other values unchanged. */
+/**
+ * Creates a rule that converts a text. The rule leaves values of other types unchanged, and does not add an absent
+ * field.
+ */
 export function textRule(convert: (text: string) => ReturnType<ValueRule>): ValueRule {
   return (value) => (typeof value === 'string' ? convert(value) : { value });
 }
 
-/** Trims a text. A text without content becomes absent. */
+/** Trims a text. If no other characters remain, unsets the field. */
 export const trimmed: ValueRule = textRule((text) => ({ value: trimSpace(text) || undefined }));
 
 /** Creates a rule that trims a text, and rejects a text without content. */
@@ -39,8 +42,8 @@ export function trimmedText(missing: RecordIssue): ValueRule {
 const MAX_LANGUAGE_CHARACTERS = 10;
 
 /**
- * Replaces the tag of a person's language with its canonical form. Keeps a tag whose canonical form is too long for the
- * field, because ZITADEL could not import that form from its own export.
+ * Replaces the tag of a person's language with its canonical form. If the canonical form is too long for the field,
+ * keeps the tag, because ZITADEL would reject the long form when it imports its own export.
  */
 export const languageTag: ValueRule = textRule((text) => {
   const canonical = canonicalLanguageTag(text);
@@ -48,8 +51,8 @@ export const languageTag: ValueRule = textRule((text) => {
 });
 
 /**
- * Replaces a text's language with its canonical form. Accepts every language with an English name, because releases of
- * ZITADEL support different languages.
+ * Replaces the language of custom texts with its canonical form. Accepts every language with an English name, because
+ * each release of ZITADEL supports other languages.
  */
 export const textLanguage: ValueRule = (value) => {
   const text = typeof value === 'string' ? value : '';

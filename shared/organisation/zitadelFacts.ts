@@ -11,19 +11,22 @@ import { contains, describeReleases, overlap, type ReleaseRange } from './zitade
 /** Secrets that a file contains only if its export selected them. */
 export type SecretField = 'withPasswords' | 'withOtp' | 'withKeys';
 
-/** A manual step after an import. */
+/** A step that the user must take by hand after an import. */
 export interface ManualStep {
   /** The stable name of the step, for programs. */
   readonly reason: string;
-  /** What the user must do, with named parameters. The step's message consists of the fact's text and this text. */
-  readonly remedy?: string;
-  /** The text before the remedy, if it differs from the fact's text. May contain named parameters. */
-  readonly because?: string;
-  /** The scope of the step: one section of an organisation, or the whole file; by default, one record. */
-  readonly scope?: 'organisation' | 'file';
   /**
-   * Whether the command performs the step itself. Then the user needs the step only if another program sends the file.
+   * What the user must do. The step's message consists of the fact's text and this text. Both may contain named
+   * parameters.
    */
+  readonly remedy?: string;
+  /** The beginning of the message if it differs from the fact's text. May contain named parameters. */
+  readonly because?: string;
+  /**
+   * Whether the step concerns one section of an organisation, or the whole file; by default, it concerns one record.
+   */
+  readonly scope?: 'organisation' | 'file';
+  /** Whether the command takes this step itself. Only a user who sends the file with another program must take it. */
   readonly byHand?: true;
   /**
    * With `ifWith`, the step applies only to files that contain these secrets. With `ifWithout`, it applies only to
@@ -33,34 +36,34 @@ export interface ManualStep {
   readonly ifWithout?: SecretField;
   /** Whether the step applies only to organisations whose domain policy does not validate domains. */
   readonly unlessValidated?: true;
-  /** Whether a record requires the step; by default, every record does. */
+  /** Returns whether a record requires the step; by default, every record does. */
   readonly applies?: (document: StoredDocument) => boolean;
-  /** Returns the parameters of the texts for a record. */
+  /** Returns the parameters in the texts of the step about a record. */
   readonly params?: (document: StoredDocument) => IssueValues;
 }
 
-/** The differing values of a field: first the value on the other side of the comparison, then ZITADEL's value. */
+/** The two values in a comparison of a field: first the value on the other side, then ZITADEL's value. */
 export type DifferingValues = readonly [other: unknown, zitadel: unknown];
 
-/** Facts about the side of a comparison that is an instance of ZITADEL. */
+/** In a comparison with ZITADEL: whether ZITADEL is the target, and the domains of its instance. */
 interface ZitadelDomains {
   /** Whether the other side of the comparison was imported into ZITADEL. */
   readonly isTarget: boolean;
-  /** The domains of this instance. ZITADEL derives the default domains of organisations from these domains. */
+  /** The domains of ZITADEL's instance, from which ZITADEL derives the default domains of organisations. */
   readonly domains: readonly string[];
 }
 
 /** Facts about the other records of a file. */
 export interface FileRecords {
-  /** Returns the organisation that owns a project of the file. */
+  /** Returns the id of the organisation that owns a project, if the file contains the project. */
   readonly ownerOf: (projectId: string) => string | undefined;
   /** Whether an organisation has texts for passwordless registration. */
   readonly hasPasswordlessTexts: (orgId: string) => boolean;
 }
 
 /**
- * The properties of every fact. `text` explains an expected difference after an import, and begins the texts of the
- * fact's manual steps.
+ * The properties of every fact. After an import, `text` explains an expected difference. The messages of the fact's
+ * manual steps begin with `text`.
  */
 export interface Fact extends ReleaseRange {
   /**
@@ -71,12 +74,12 @@ export interface Fact extends ReleaseRange {
   /** Whether `text` already mentions the releases to which the fact applies. */
   readonly releasesInText?: true;
   /**
-   * Whether the manual step applies only if the target can run no release outside the fact's range. Otherwise, another
-   * fact declares the step.
+   * Whether the manual step applies only if every release that the target may run is in the fact's range. For other
+   * targets, another fact declares the step.
    */
   readonly ifKnown?: true;
   readonly steps?: readonly ManualStep[];
-  /** The sentence for plans, if it differs from the texts of the manual steps. */
+  /** The sentence for plans, if it differs from the messages of the manual steps. */
   readonly plan?: string;
   /** What this service does instead. Only documents contain this text. */
   readonly here?: string;
@@ -89,7 +92,10 @@ export interface Fact extends ReleaseRange {
 export interface FieldFact extends Fact {
   readonly does: 'imports not' | 'exports not' | 'changes' | 'refuses';
   readonly fields: readonly FieldPath[];
-  /** Whether the fact explains the difference between two values; by default, it does if ZITADEL has no value. */
+  /**
+   * Whether the fact explains why a field has two different values. By default, the fact explains a difference if
+   * ZITADEL has no value.
+   */
   readonly explains?: (values: DifferingValues, zitadel: Pick<ZitadelDomains, 'isTarget'>) => boolean;
 }
 
@@ -104,38 +110,37 @@ export type RecordFact = Fact &
          * Returns whether ZITADEL omits a record in an import; by default, ZITADEL omits all records of the section.
          */
         readonly when?: (record: RecordWithSecrets, file: FileRecords) => boolean;
-        /** Whether `when` depends on other records of the file than the given record. */
+        /** Whether `when` reads other records of the file. */
         readonly dependsOnFile?: true;
       }
     | {
         readonly does: 'exports not';
-        /** Returns whether exports omit a record, by its id; by default, exports omit all records of the section. */
+        /**
+         * Returns whether exports omit the record with this id; by default, exports omit all records of the section.
+         */
         readonly when?: (id: string) => boolean;
       }
     | { readonly does: 'changes' }
     | { readonly does: 'adds'; readonly when: (id: string, zitadel: ZitadelDomains) => boolean }
-    /** A fact that does not cause a difference between records. */
+    /** A fact that explains no difference between records. */
     | { readonly does: 'also' }
   );
 
-/** The parts of a record that decide how ZITADEL imports it. */
+/** The content of a record that decides how ZITADEL imports the record. */
 interface RecordWithSecrets {
   readonly json: JsonObject;
   readonly orgId: string;
   readonly credentials: { readonly [Field in CredentialField]?: string };
 }
 
-/**
- * A name that some releases of ZITADEL compare without case: the kind of record, and the paths of the scope and the
- * name.
- */
+/** A kind of records whose name some releases of ZITADEL compare without case. `scope` and `name` are paths. */
 interface CaselessName extends ReleaseRange {
   readonly kind: string;
   readonly scope: FieldPath;
   readonly name: FieldPath;
 }
 
-/** What ZITADEL does to a record that refers to identity providers outside the file, and what the user can do. */
+/** What ZITADEL does to a record that refers to identity providers outside the file, and the remedy. */
 export interface MissingProviders extends Pick<ManualStep, 'reason'> {
   readonly text: string;
   readonly remedy: string;
@@ -145,17 +150,17 @@ export interface MissingProviders extends Pick<ManualStep, 'reason'> {
 export interface ZitadelBehaviour {
   readonly fields?: readonly FieldFact[];
   readonly records?: readonly RecordFact[];
-  /** Content that exports of ZITADEL never contain, in addition to the content in `fields` and `records`. */
+  /** Content that ZITADEL's exports never contain and that neither `fields` nor `records` describes. */
   readonly unexported?: readonly string[];
   /**
-   * Whether an export may lack a record of an earlier export, or contain the record in another section. A missing
-   * record then does not prove a deletion.
+   * Whether a later export may lack a stored record, or contain it in another section. A missing record then does not
+   * prove that the record was deleted.
    */
   readonly exportsPartly?: true;
   readonly caseless?: CaselessName;
   /**
-   * Whether ZITADEL may store a record in another organisation than the organisation in the file. Comparisons must then
-   * search the whole instance.
+   * Whether ZITADEL may store a record in another organisation than the file does. Comparisons must then search the
+   * whole instance.
    */
   readonly movesRecords?: true;
   readonly missingProviders?: MissingProviders;
@@ -167,7 +172,7 @@ export function mayApply(fact: Pick<Fact, 'since' | 'until' | 'ifKnown'>, releas
 }
 
 /**
- * Returns the text of the fact that ZITADEL does not import a field; undefined if all possible releases import the
+ * Returns the text of the fact that ZITADEL does not import a field; undefined if all releases in `releases` import the
  * field.
  */
 export function importLoss(
@@ -183,7 +188,8 @@ export function importLoss(
 const NOT_EXPORTED = 'no export of ZITADEL contains this field';
 
 /**
- * Returns the text and remedy of a manual step. If the fact applies only to some releases, the text begins with them.
+ * Returns the text and the remedy of a manual step. If the fact applies only to some releases, the text begins with the
+ * names of these releases.
  */
 export function stepRow(fact: Omit<Fact, 'steps'>, step: Pick<ManualStep, 'because' | 'remedy'>): IssueRow {
   const { because = fact.text, remedy } = step;
@@ -198,7 +204,9 @@ export function unexported(...fields: readonly FieldPath[]): FieldFact {
   return { does: 'exports not', fields, text: NOT_EXPORTED };
 }
 
-/** Lists the content that exports of ZITADEL may lack: first fields, formatted as code, then other content. */
+/**
+ * Lists the content that exports of ZITADEL may lack: first the paths of fields, formatted as code, then other content.
+ */
 export function unexportedContent(
   { fields = [], unexported: others = [] }: ZitadelBehaviour,
   releases: ReleaseRange,
@@ -213,7 +221,7 @@ export function isFalse([, zitadel]: DifferingValues): boolean {
   return zitadel === undefined || zitadel === false;
 }
 
-/** The field in which comparisons show the organisation of a record that ZITADEL moves to another organisation. */
+/** If ZITADEL moves a record to another organisation, comparisons show this as a difference in this field. */
 export const ORGANISATION_FIELD = 'orgId';
 
 /** The fact about names that ZITADEL compares without case. */

@@ -1,21 +1,24 @@
 import type { JsonObject } from '../json/jsonObject.ts';
 
-/** How to recognise a release of ZITADEL, and how its imports behave, except for the facts in the sections. */
+/**
+ * How to recognise a release of ZITADEL, and how it imports organisations. The facts in the sections describe the rest
+ * of its behaviour.
+ */
 export interface ReleaseRow {
   /** The number of the release, or the month of its first patches. */
   readonly name: string;
-  /** The major number of its versions. */
+  /** The major number in the release's versions. */
   readonly major: number;
   /**
-   * How a request shows that a target has at least this release. This release imports `field`, and earlier releases
-   * skip it. The request contains `organisation`, in which the field has a value of the wrong type. `none` is the
-   * reason why no request can show this.
+   * How to find out whether a target has at least this release: send a request that contains `organisation`, in which
+   * `field` has a value of the wrong type. This release rejects the value, whereas earlier releases skip the field.
+   * `none` is the reason why no request can show the release.
    */
   readonly sign: { readonly field: string; readonly organisation: JsonObject } | { readonly none: string };
   /** Whether imports and exports contain the states of organisations and users. */
   readonly hasStates: boolean;
   /**
-   * Whether ZITADEL stores new events of an aggregate under the owner of its first event. The values for 2.71 and 4
+   * Whether ZITADEL stores all events of an aggregate under the owner of the first event. The values for 2.71 and 4
    * were observed; the value for 3 is assumed.
    */
   readonly writesToFirstOwner: boolean;

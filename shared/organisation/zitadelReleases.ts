@@ -7,17 +7,14 @@ export interface ReleaseRange {
   readonly until?: ZitadelRelease;
 }
 
-/** The releases that do not import or export states of organisations and users. */
 export const releasesWithoutStates = rangeOf(({ hasStates }) => !hasStates);
-/** The releases that import and export states of organisations and users. */
 export const releasesWithStates = rangeOf(({ hasStates }) => hasStates);
-/** The releases that store new events of an aggregate under the owner of its first event. */
+/** The releases that store all events of an aggregate under the owner of the first event. */
 export const writingToFirstOwner = rangeOf(({ writesToFirstOwner }) => writesToFirstOwner);
 /** The releases that store new events of an aggregate under the owner that the request determines. */
 export const writingToOwner = rangeOf(({ writesToFirstOwner }) => !writesToFirstOwner);
-/** The range for an unknown release. */
 export const allReleases: ReleaseRange = {};
-/** The releases that refuse a person whose password hash their settings do not allow. */
+/** The releases that refuse to import a person if their settings do not allow the password hash. */
 export const refusingHashes = { since: 'June 2026' } as const satisfies ReleaseRange;
 
 /**
@@ -51,13 +48,13 @@ export function haveStates(releases: ReleaseRange): boolean {
   return contains(releasesWithStates, releases);
 }
 
-/** Releases that respond to a sign (`ReleaseRow.sign`) in the same way. Earlier releases respond differently. */
+/** Consecutive releases with the same sign (`ReleaseRow.sign`). Earlier releases do not show this sign. */
 export interface SignedReleases {
   readonly sign: Extract<ReleaseRow['sign'], { readonly field: string }>;
   readonly releases: ReleaseRange;
 }
 
-/** Groups the releases by their signs, the newest first. `oldest` contains the releases that no sign shows. */
+/** Groups the releases by their signs, the newest first. `oldest` contains the releases that no sign can show. */
 export function signedReleases(): { readonly newestFirst: readonly SignedReleases[]; readonly oldest: ReleaseRange } {
   const newestFirst: SignedReleases[] = [];
   let last = zitadelReleases.at(-1);
@@ -75,13 +72,11 @@ export function isNewerVersion(version: string): boolean {
   return zitadelReleases.every((release) => major > release.major);
 }
 
-/** Whether two ranges have a release in common. */
 export function overlap(one: ReleaseRange, other: ReleaseRange): boolean {
   const [first, last] = [position(one.since, 0), position(one.until, zitadelReleases.length)];
   return position(other.since, 0) <= last && first <= position(other.until, zitadelReleases.length);
 }
 
-/** Whether the outer range contains all releases of the inner range. */
 export function contains(outer: ReleaseRange, inner: ReleaseRange): boolean {
   const last = zitadelReleases.length;
   return (

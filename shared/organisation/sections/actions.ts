@@ -5,7 +5,7 @@ import { durationOr, numberNamed } from '../valueRules.ts';
 import type { Section, ValueRule } from './section.ts';
 import { own, taken } from './sharedReferences.ts';
 
-/** The numbers of flows and triggers, by name (zitadel 2.3). */
+/** The numbers of flows and triggers (zitadel 2.3). A file may contain the names instead of the numbers. */
 const flowIds = new Map([['FLOW_TYPE_EXTERNAL_AUTHENTICATION', '1']]);
 const triggerIds = new Map([
   ['TRIGGER_TYPE_POST_AUTHENTICATION', '1'],
@@ -15,7 +15,7 @@ const triggerIds = new Map([
 
 const actionsMissing: KeyedIssue = { id: 'COMMAND-dg422', key: 'Errors.Flow.ActionIDsNotExist' };
 
-/** The section of trigger actions, which assign actions to the triggers of flows. */
+/** A trigger action assigns a list of actions to one trigger of a flow. */
 export const triggerActionSection: Section = {
   name: 'triggerActions',
   collection: 'triggerActions',
@@ -66,7 +66,8 @@ export const actionSections: readonly Section[] = [
 ];
 
 /**
- * The triggers of each flow (zitadel 2.3): external and internal authentication, complement token and SAML response.
+ * The numbers of the triggers of each flow (zitadel 2.3). The flows are external authentication, complement token,
+ * internal authentication and SAML response.
  */
 const flowTriggers: ReadonlyMap<string, readonly string[]> = new Map([
   ['1', ['1', '2', '3']],

@@ -8,7 +8,10 @@ import { trimmedText, trimSpace } from '../valueRules.ts';
 import type { Adjustment, OrganisationRules, PrimaryDomain, Section } from './section.ts';
 import { inOrganisation, taken } from './sharedReferences.ts';
 
-/** The type of the claim that permits an organisation only one primary domain. */
+/**
+ * The type of a claim that an organisation's primary domain owns. As an organisation has only one such claim, a second
+ * primary domain is impossible.
+ */
 const PRIMARY_DOMAIN = 'primaryDomain';
 
 /** Returns the key of the claim on an organisation's primary domain. */
@@ -106,7 +109,10 @@ function contentOf({ body }: StoredDocument): JsonObject {
 
 const PRIMARY = 'primary';
 
-/** For each mark, the path of the organisation's last record in the file with that mark. */
+/**
+ * For each mark of domains, such as `primary`, the path of the last record in the file with this mark, within one
+ * organisation.
+ */
 type LastMarked = ReadonlyMap<string, string>;
 
 /** Returns the path of the last domain that a file marks as primary; undefined if there is none. */
@@ -114,7 +120,10 @@ export function lastPrimaryPath(lastMarked: Pick<LastMarked, 'get'>): string | u
   return lastMarked.get(PRIMARY);
 }
 
-/** Parses a stored primary domain. Another domain becomes primary only if the import overwrites records. */
+/**
+ * Parses a stored primary domain. The domain stays primary, unless the import overwrites the domain's record and the
+ * file does not mark this domain as the last primary domain.
+ */
 export function parsePrimaryDomain(stored: StoredDocument, lastMarked: LastMarked, overwrites: boolean): PrimaryDomain {
   const json = contentOf(stored);
   const domainName = domainNameOf(json);
@@ -143,9 +152,9 @@ function primaryMarks(json: JsonObject): readonly string[] {
 }
 
 /**
- * Keeps one primary domain in an organisation. If an import keeps the stored primary domain, this domain stays primary;
- * otherwise the last domain that the file marks as primary. If the organisation validates its domains, no unverified
- * domain becomes primary.
+ * Lets at most one domain of an organisation become primary. A stored primary domain stays primary if
+ * `primaryDomain.isKept`. Otherwise, the last domain that the file marks as primary becomes primary. If the
+ * organisation validates its domains, an unverified domain cannot become primary.
  */
 function keepOnePrimary(
   json: JsonObject,

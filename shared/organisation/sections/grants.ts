@@ -8,10 +8,10 @@ import type { KeyedIssue } from '../relations.ts';
 import type { Completion, ImportedRecord, Section } from './section.ts';
 import { own, project, projectRoles, taken, user } from './sharedReferences.ts';
 
-/** The warning about a project grant to the organisation that grants it. */
+/** The warning about a grant of a project to the organisation that owns the project. */
 const grantedToItself = warn('grant_to_itself', {});
 
-/** The issue of a user grant whose organisation does not have the required project grant. */
+/** The issue of a user grant in an organisation to which the project is not granted. */
 const grantMissing: KeyedIssue = { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
 
 /** The issue id for a project grant with a role that its project does not have. */
@@ -25,7 +25,6 @@ const roleMissing: KeyedIssue = { id: userGrantMissingRole, key: 'Errors.Project
 /** The issue of a project grant from which an import would remove roles that user grants still use. */
 export const rolesInUse: KeyedIssue = { id: 'IMPORT-rolesInUse', key: 'Errors.Project.Grant.RolesInUse' };
 
-/** The section of project grants to organisations. */
 export const projectGrantSection: Section = {
   name: 'projectGrants',
   inner: 'projectGrant',
@@ -75,7 +74,8 @@ export const userGrantSection: Section = {
   },
   references: [
     user('userId', 'COMMAND-4f8sg'),
-    // ZITADEL assumes that an unknown project belongs to another organisation, and therefore requires a project grant.
+    // If ZITADEL does not find the project, it assumes that another organisation owns the project. So it reports a
+    // missing project grant.
     {
       collection: 'projects',
       key: ['projectId'],
@@ -87,8 +87,8 @@ export const userGrantSection: Section = {
       collection: 'projectGrants',
       key: ['projectGrantId'],
       missing: grantMissing,
-      // If the organisation owns the project, no project grant exists. In this case, ZITADEL reports the role as
-      // missing.
+      // If the organisation owns the project, the user grant needs no project grant. ZITADEL then reports a missing
+      // role.
       missingBesideOwn: { collection: 'projects', issue: roleMissing },
       optional: true,
       check: checkUsedProjectGrant,
@@ -122,9 +122,9 @@ function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: str
 type UserGrant = Pick<ImportedRecord, 'json' | 'orgId'>;
 
 /**
- * Completes user grants as ZITADEL does. If a user grant lacks the project grant, adds the project grant of the project
- * to the user grant's organisation. Drops an unknown project grant if the organisation owns the project, because the
- * user grant needs none.
+ * Completes the project grant of user grants as ZITADEL does. If a user grant has no project grant, adds the grant of
+ * its project to its organisation. If the organisation owns the project, no project grant is needed, and an unknown
+ * project grant is removed.
  */
 async function completeProjectGrants(
   reader: Reader,
@@ -153,7 +153,7 @@ function unset(id: string): RecordWarning {
   return warn('field_unset', { field: 'projectGrantId', value: id });
 }
 
-/** Finds the ids of the project grants that permit the user grants. */
+/** For each user grant, finds the id of the project grant that grants the project to the user grant's organisation. */
 async function findProjectGrants(
   reader: Reader,
   userGrants: readonly UserGrant[],
@@ -185,8 +185,8 @@ async function findProjectGrants(
 }
 
 /**
- * Finds user grants with an unknown project grant that they do not need, because their own organisation owns the
- * project.
+ * Finds the user grants that have an unknown project grant although they need none, because their own organisation owns
+ * the project.
  */
 async function findNeedless(reader: Reader, userGrants: readonly UserGrant[]): Promise<ReadonlySet<UserGrant>> {
   if (userGrants.length === 0) return new Set();

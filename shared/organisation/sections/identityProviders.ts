@@ -7,7 +7,6 @@ import type { MissingProviders } from '../zitadelFacts.ts';
 import type { NestedRecords, OwnProviders, Provider, Section } from './section.ts';
 import { identityProvider, own, taken, user } from './sharedReferences.ts';
 
-/** The unique name of an identity provider in its organisation. */
 const providerName: UniqueName = {
   type: 'identityProvider',
   parts: ['$orgId', 'idp.name'],
@@ -19,8 +18,8 @@ const providerExists: RecordIssue = { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfi
 const linkedUser = own(user('userId', 'COMMAND-vzktar7b7f'));
 
 /**
- * The reference from a link to its provider. ZITADEL exports all links, but only the providers of the kinds OIDC and
- * JWT.
+ * The reference from a link to its provider. The provider may be missing, because ZITADEL exports all links but only
+ * OIDC and JWT providers.
  */
 export const linkedProvider: Reference = {
   ...own(identityProvider('idpId', 'COMMAND-39nf2')),
@@ -89,7 +88,8 @@ export const identityProviderSections: readonly Section[] = [
     unique: [providerName],
     exported: { providerType: 'IDP_TYPE_OIDC' },
     zitadel: {
-      // If ZITADEL converts a provider to the newer kind, the provider keeps its id, but exports no longer contain it.
+      // If ZITADEL migrates a provider to its newer kind of providers, the id stays the same, but later exports lack
+      // the provider.
       exportsPartly: true,
       records: [
         {
@@ -129,8 +129,8 @@ export const identityProviderSections: readonly Section[] = [
 ];
 
 /**
- * Removes the name and the type of a link's identity provider, if the organisation owns the provider. Exports add these
- * fields again.
+ * Removes the name and the type of the provider from a link, if the organisation owns the provider. Exports fill in
+ * both fields again.
  */
 function withoutDescription(link: JsonObject, isOwnProvider: OwnProviders): JsonObject {
   if (!isOwnProvider(textAt(link, 'idpId', ''))) return link;
@@ -139,8 +139,8 @@ function withoutDescription(link: JsonObject, isOwnProvider: OwnProviders): Json
 }
 
 /**
- * Returns a link with the name and the type of its identity provider. Returns undefined if the link does not change, or
- * if the provider is missing.
+ * Returns a copy of a link with the name and the type of its identity provider. Returns undefined if the link has both
+ * already, or if the provider is missing.
  */
 function describeProvider(
   link: JsonObject,

@@ -67,7 +67,10 @@ function checkMachineKey(record: JsonObject, now: string): RecordIssue | undefin
   return { id: 'COMMAND-5F3h1', key: 'Errors.User.Machine.Key.Invalid', params };
 }
 
-/** Recognises texts that are not a public key in PEM. An error reports the problem of the first match. */
+/**
+ * Recognises texts that are not a public key in PEM. If several patterns match, the error contains the problem of the
+ * first match.
+ */
 const keyProblems: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/-----BEGIN [^-]*PRIVATE KEY-----/, 'it is a private key'],
   [/-----BEGIN [^-]*CERTIFICATE-----/, 'it is a certificate'],
@@ -87,7 +90,10 @@ function checkApplicationOfKey(application: JsonObject): KeyedIssue | undefined 
   return usesKeys ? undefined : { id: 'COMMAND-Dff54', key: 'Errors.Project.App.AuthMethodNoPrivateKeyJWT' };
 }
 
-/** The key types that ZITADEL parses. The value lists the supported curves; undefined means no restriction. */
+/**
+ * The types of keys that ZITADEL parses, each with the supported curves. Undefined means that the type has no curves to
+ * check.
+ */
 const supportedTypes: ReadonlyMap<string | undefined, readonly string[] | undefined> = new Map([
   ['rsa', undefined],
   ['dsa', undefined],
@@ -97,15 +103,15 @@ const supportedTypes: ReadonlyMap<string | undefined, readonly string[] | undefi
 ]);
 
 /**
- * Whether the first PEM block of a text is a public key: SubjectPublicKeyInfo or PKCS #1, with any label. ZITADEL
- * itself labels SubjectPublicKeyInfo as `RSA PUBLIC KEY`.
+ * Whether the first PEM block of a text contains a public key, as SubjectPublicKeyInfo or in PKCS #1. The label of the
+ * block does not matter, because ZITADEL itself labels SubjectPublicKeyInfo as `RSA PUBLIC KEY`.
  */
 export function isPublicKey(pem: string): boolean {
   const der = decodePem(pem);
   return der !== undefined && (isEncodedAs('spki', der) || isEncodedAs('pkcs1', der));
 }
 
-/** Decodes the first PEM block as ZITADEL does. Ignores lines around the block, and headers inside it. */
+/** Decodes the first PEM block as ZITADEL does. Ignores text outside the block, and header lines inside the block. */
 function decodePem(pem: string): Buffer | undefined {
   const block = /^-----BEGIN ([^\r\n-]*)-----[ \t]*\r?\n([^-]*\n)-----END \1-----[ \t]*\r?$/m.exec(pem)?.[2];
   const lines = block?.split('\n').filter((line) => !line.includes(':'));
@@ -116,8 +122,8 @@ function decodePem(pem: string): Buffer | undefined {
 function isEncodedAs(type: 'spki' | 'pkcs1', der: Buffer): boolean {
   const key = parse(type, der);
   if (key === undefined || !isSupported(key)) return false;
-  // OpenSSL ignores bytes after a key, so compare the parsed key with all bytes. A key in SubjectPublicKeyInfo ends
-  // with the bytes of its PKCS #1 form.
+  // OpenSSL ignores bytes after a key, so compare all bytes with a new encoding of the parsed key. SubjectPublicKeyInfo
+  // ends with the key's bytes in PKCS #1, so `subarray` serves both encodings.
   return key.export({ type: 'spki', format: 'der' }).subarray(-der.length).equals(der);
 }
 

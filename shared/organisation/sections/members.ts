@@ -7,8 +7,8 @@ import { inOrganisation, project, user } from './sharedReferences.ts';
 
 /**
  * Creates the check of a member's roles.
- * @param none the issue of a member without roles
- * @param invalid the issue of a member with a role that is unknown, or that belongs to another scope
+ * @param none the issue if the member has no roles
+ * @param invalid the issue if a role is unknown or belongs to another scope
  */
 function rolesCheck(scope: MembershipScope, none: KeyedIssue, invalid: KeyedIssue): NonNullable<Section['check']> {
   return ({ roles: held }) => {
@@ -19,8 +19,8 @@ function rolesCheck(scope: MembershipScope, none: KeyedIssue, invalid: KeyedIssu
 }
 
 /**
- * Creates the rule that drops a member's unknown roles and roles of another scope. If no valid role would remain, the
- * rule changes nothing.
+ * Creates the rule that drops unknown roles and roles of another scope from a member. If no other roles remain, the
+ * rule keeps all roles, and a later check rejects the member.
  */
 function validRoles(scope: MembershipScope): ValueRule {
   return (held) => {
@@ -64,7 +64,6 @@ export const orgMemberSection: Section = {
   success: { field: 'orgMembers', entry: ['userId'] },
 };
 
-/** The sections of members of organisations, projects and project grants. */
 export const memberSections: readonly Section[] = [
   orgMemberSection,
   {

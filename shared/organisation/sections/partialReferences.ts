@@ -1,4 +1,4 @@
-// Lists of references that an import may shorten, because some targets are missing.
+// Fields with lists of references. If some targets are missing, an import may shorten the list.
 
 import type { Collection } from '../../store/store.ts';
 import { triggerActionSection } from './actions.ts';
@@ -9,13 +9,16 @@ import type { Section } from './section.ts';
 interface PartialReferences {
   readonly field: string;
   readonly collection: Collection;
-  /** The warning about a record that the import stores without some targets. */
+  /** The reason in the warning about a record that the import stores without some targets. */
   readonly reason: 'role_dropped' | 'action_dropped';
 }
 
 const roles = { collection: 'projectRoles', reason: 'role_dropped' } as const;
 
-/** The lists, by section. An import stores a record without its missing targets if other targets remain. */
+/**
+ * For some sections, the field with a list of references. An import stores the record without its missing targets if
+ * other targets remain.
+ */
 export const partialReferences: ReadonlyMap<Section, PartialReferences> = new Map([
   [projectGrantSection, { ...roles, field: 'projectGrant.roleKeys' }],
   [userGrantSection, { ...roles, field: 'roleKeys' }],

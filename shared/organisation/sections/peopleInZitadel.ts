@@ -16,8 +16,8 @@ const INITIAL = 'USER_STATE_INITIAL';
 const ADDRESS_VERIFIED = 'user.email.isEmailVerified';
 
 /**
- * Returns the state of an imported person in ZITADEL. After an import, the command itself deactivates or locks people
- * who are deactivated or locked in the file.
+ * Returns the state that a person has in ZITADEL after an import by the command. The command itself deactivates or
+ * locks people after ZITADEL has imported them, so these states stay the same.
  * @param hasPassword whether the import has a password or a hash for the person
  */
 export function stateInZitadel(state: string | undefined, isVerified: boolean, hasPassword: boolean): string {

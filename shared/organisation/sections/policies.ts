@@ -136,7 +136,6 @@ export const policySections: readonly Section[] = [
   ),
 ];
 
-/** Returns the key of an organisation's policy. */
 export function policyKey(orgId: string, { collection, name }: Section): DocumentKey {
   return { collection, id: documentId(orgId, name) };
 }
@@ -163,8 +162,8 @@ function policy(name: SectionName, type: string, exists: KeyedIssue, options: Po
 const listed = (idps: unknown): JsonObject[] => (Array.isArray(idps) ? idps.filter(isJsonObject) : []);
 
 /**
- * Corrects the owner type of the organisation's own identity providers. Returns undefined if the record does not
- * change.
+ * Sets the right owner type for the organisation's own identity providers. Returns undefined if all owner types are
+ * right.
  */
 function fillOwnerTypes(
   policy: JsonObject,
@@ -190,8 +189,7 @@ function withoutOwnerTypes({ idps, ...policy }: JsonObject, isOwnProvider: OwnPr
 
 function keepIdps(policy: JsonObject, isKept: (id: string) => boolean): void {
   const kept = listed(policy.idps).filter((idp) => isKept(textAt(idp, 'idpId', '')));
-  // Records in canonical form never contain empty lists. An empty list would change the record's digest in the
-  // manifest.
+  // Remove an empty list: canonical JSON never contains one, and the record's digest must match the manifest.
   if (kept.length === 0) delete policy.idps;
   else policy.idps = kept;
 }
@@ -206,7 +204,6 @@ function warnOfInstanceProviders({ json, orgId }: ImportedRecord): readonly Reco
   return [warn('providers_not_exported', { providers })];
 }
 
-/** Whether a label policy's colour is `#rgb`, `#rrggbb` or empty. */
 function isColour(text: string): boolean {
   return /^(#([a-f\d]{3}|[a-f\d]{6}))?$/i.test(text);
 }

@@ -20,7 +20,6 @@ const loginUri = textRule((text) => {
   return isGoUrl(uri) ? { value: uri || undefined } : { dropped: [text] };
 });
 
-/** The fact about the credentials of applications. */
 const newClients: RecordFact = {
   does: 'also',
   text: 'ZITADEL gives applications new client ids and client secrets',

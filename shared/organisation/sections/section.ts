@@ -64,7 +64,7 @@ export type ValueRule = (value: unknown) => {
  * ZITADEL does.
  */
 export interface NestedRecords {
-  /** The path of the list in the outer record. */
+  /** The path of the list of inner records in the outer record. */
   readonly list: FieldPath;
   /** The section of the inner records. Its phase comes after the phase of the outer record. */
   readonly section: Section;
@@ -73,7 +73,8 @@ export interface NestedRecords {
 }
 
 /**
- * A credential inside a record. It is stored in its own field, and exported only if `flag` is set (specification 2.4).
+ * A credential inside a record. The store keeps it in a separate field, and exports contain it only if the request sets
+ * `flag` (specification 2.4).
  */
 export interface Credential {
   readonly path: FieldPath;
@@ -93,15 +94,15 @@ export interface FilledField {
   readonly value: unknown | ((json: JsonObject) => unknown);
 }
 
-/** A field that imports store and exports contain, although ZITADEL's definitions lack it. */
+/** A field that ZITADEL's definitions lack. Imports store the field, and exports contain it. */
 export type KeptField =
   | KeptValue
   /** The OTP e-mail factor is stored in its own field, and exported with `withOtp`. */
   | { readonly path: 'otpEmail'; readonly type: 'factor' };
 
-/** A kept field in the record's JSON. The JSON omits empty texts and false. */
+/** A kept field whose value is in the record's JSON. The JSON omits an empty text and the value false. */
 export type KeptValue = {
-  /** The path of the field, which is in the record itself or in an object of ZITADEL's definition. */
+  /** The path of the field. Either the record itself or an object of ZITADEL's definition contains the field. */
   readonly path: FieldPath;
 } & (
   | {
@@ -112,21 +113,24 @@ export type KeptValue = {
   | { readonly type: 'boolean' }
 );
 
-/** Fields that a record may have in addition to the fields of its definition and the states in `states.ts`. */
+/** Fields that ZITADEL's definition of the section lacks, except the states in `states.ts`. */
 interface AdditionalFields {
   readonly kept: readonly KeptField[];
   /**
-   * Fields in files of other releases that imports can drop without harm. `summary.notCarried` counts the dropped
-   * fields.
+   * Fields that files of other releases contain, and that imports drop because the records work without them.
+   * `summary.notCarried` counts the dropped fields.
    */
   readonly ignored?: readonly { readonly path: FieldPath; readonly reason: string }[];
 }
 
 /** The form of a section in v1 files, if it differs from v2 (zitadel 5.9). */
 interface V1Form {
-  /** Other names of the field in v1 files. */
+  /** Other names of the section's field in v1 files. */
   readonly aliases?: readonly string[];
-  /** Lists that v1 files contain next to the record, and v2 files inside it. Each function converts an element. */
+  /**
+   * For each list that a v1 file contains next to the record, but a v2 file inside the record: the function that
+   * converts an element.
+   */
   readonly lists?: Readonly<Record<string, (element: unknown) => unknown>>;
   /** Converts a record to the v2 schema. */
   readonly convert?: (value: unknown) => unknown;
@@ -134,13 +138,13 @@ interface V1Form {
 
 /** The privilege that records of the section give: manager roles of a user, or a verified domain of an organisation. */
 export interface GivenPrivilege {
-  /** The type of the warnings. */
+  /** The `type` of the import's warnings about the privilege. */
   readonly type: 'privilege' | 'domain';
-  /** The path of the roles or the domain. */
+  /** The path of the roles, or of the domain. */
   readonly texts: ListPath;
   /** A boolean field. Only records with the value true give the privilege; by default, all records do. */
   readonly onlyIf?: FieldPath;
-  /** The organisation or project to which the privilege applies. `noun` is its name in warnings. */
+  /** The organisation or project to which the privilege applies. `noun` is the word for it in warnings. */
   readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
   readonly noun: string;
 }
@@ -148,7 +152,7 @@ export interface GivenPrivilege {
 /** A field that imports derive from stored records, as ZITADEL does. */
 interface CompletedField {
   readonly field: FieldPath;
-  /** Returns the completions in the order of the records. A completion is undefined if the record does not change. */
+  /** Returns a completion for each record, in the same order; undefined for a record that does not change. */
   readonly complete: (
     reader: Reader,
     records: readonly Pick<ImportedRecord, 'json' | 'orgId'>[],
@@ -156,25 +160,28 @@ interface CompletedField {
 }
 
 /**
- * The value that an import sets for a completed field, and the warning about it. If the value is undefined, the import
- * unsets the field.
+ * The value that an import sets for a completed field, and the warning. If `value` is undefined, the import removes the
+ * field.
  */
 export interface Completion {
   readonly value: string | undefined;
   readonly warning: RecordWarning;
 }
 
-/** A field that only one record of an organisation can have. Imports drop the field from the other records. */
+/**
+ * A field that only one record of an organisation can have. If several records have the field, imports drop it from all
+ * but one.
+ */
 interface AdjustedField {
   readonly field: FieldPath;
   /**
-   * Returns a record's marks, such as `primary`. For each mark, the import knows which record with this mark is the
-   * organisation's last in the file.
+   * Returns the marks of a record, such as `primary`. From the marks, the import knows the organisation's last record
+   * in the file with each mark.
    */
   readonly marks: (json: JsonObject) => readonly string[];
   /**
-   * Returns how to report a record from which the import drops the field; undefined for a record that keeps the field.
-   * @param isLast whether the record is the organisation's last record with a mark
+   * Returns how to report that the import drops the field from a record; undefined if the record keeps the field.
+   * @param isLast returns whether the record is the organisation's last record in the file with a mark
    */
   readonly adjust: (
     json: JsonObject,
@@ -182,19 +189,19 @@ interface AdjustedField {
     rules: OrganisationRules,
   ) => Adjustment | undefined;
   /**
-   * Returns the warning about a record from which the import drops the field because a stored record already has it.
+   * Returns the warning about a record from which the import drops the field, because the record `stored` already has
+   * the field.
    */
   readonly held: (stored: JsonObject) => RecordWarning;
 }
 
-/** The rules that an organisation's policies set for its records. */
+/** What an import must know about an organisation to drop fields from the organisation's records. */
 export interface OrganisationRules {
   readonly validatesDomains: boolean;
   /** The stored primary domain; undefined if the organisation has none. */
   readonly primaryDomain?: PrimaryDomain | undefined;
 }
 
-/** A stored primary domain. */
 export interface PrimaryDomain {
   readonly domainName: string;
   readonly isVerified: boolean;
@@ -204,46 +211,45 @@ export interface PrimaryDomain {
 
 /** How to report a record from which the import drops a field. */
 export interface Adjustment {
-  /** The `type` and the issue of the error. */
+  /** The error to report; `type` is the error's type in the response. */
   readonly error?: { readonly type: string; readonly issue: RecordIssue };
   readonly warning?: RecordWarning;
 }
 
-/** The fields of an identity provider that exports repeat in records that refer to it. */
+/** The fields of an identity provider that exports copy into records that refer to the provider. */
 export interface Provider {
   readonly orgId: string;
   readonly name: string;
   readonly type: string | number | undefined;
 }
 
-/** Whether an identity provider belongs to the organisation, by the provider's id. */
+/** Returns whether the organisation owns an identity provider, by the provider's id. */
 export type OwnProviders = (idpId: string) => boolean;
 
 /**
- * How exported records differ from stored records (zitadel 4.3). Exports add facts about the organisation's identity
- * providers, and comparisons ignore these facts.
+ * How exported records differ from stored records (zitadel 4.3). Exports add names and types of the organisation's
+ * identity providers, and comparisons ignore the added fields.
  */
 interface ExportForm {
   /**
-   * Fills in the fields that exports add. The order of the fields does not matter. Returns undefined if the record does
-   * not change.
+   * Adds the fields that only exported records have, at any position. Returns undefined if the record does not change.
    */
   readonly fill?: (
     json: JsonObject,
     orgId: string,
     findProvider: (id: string) => Provider | undefined,
   ) => JsonObject | undefined;
-  /** Returns a record for comparisons, without the fields that exports add. */
+  /** Removes the fields that only exported records have, for a comparison. */
   readonly withoutFilled?: (json: JsonObject, isOwnProvider: OwnProviders) => JsonObject;
   /** Lists the ids of the identity providers to which a record refers. */
   readonly providers?: (json: JsonObject) => readonly string[];
-  /** Removes identity providers that ZITADEL does not have from a record. */
+  /** Removes from a record the references to identity providers that the target lacks. */
   readonly keepProviders?: (json: JsonObject, isKept: (id: string) => boolean) => void;
-  /** The type of the section's identity providers in ZITADEL's exports. */
+  /** The type of the section's identity providers, as ZITADEL's exports write it. */
   readonly providerType?: string | number;
   /**
-   * The path of the record's project id. In exports for ZITADEL, records that refer to other organisations' projects
-   * come last.
+   * The path of the project's id in the record. An export for ZITADEL writes records that refer to projects of other
+   * organisations last.
    */
   readonly ofProject?: FieldPath;
 }
@@ -261,7 +267,7 @@ export interface Section {
   readonly collection: Collection;
   /** The name of the object that every record must contain, such as `user`. */
   readonly inner?: string;
-  /** The phase that writes the section. Its records refer only to records of earlier phases. */
+  /** The phase in which an import writes the section. The section's records refer only to records of earlier phases. */
   readonly phase: (typeof phases)[number];
   /**
    * The step in which an import into ZITADEL sends the section. `dropped` means that ZITADEL accepts the records
@@ -281,27 +287,27 @@ export interface Section {
    */
   readonly values?: Readonly<Record<ListPath, ValueRule>>;
   /**
-   * `type` and `id` determine the record's entry in `errors`. `exists` is the issue of a record that exists with other
-   * content.
+   * How an import reports a failed record. `type` and the fields in `id` form the entry in `errors`. `exists` is the
+   * issue if the record exists with other content.
    */
   readonly error: {
     readonly type: string;
     readonly id: readonly FieldPath[];
     readonly exists: KeyedIssue;
     /**
-     * Further errors with which ZITADEL reports an existing record, and the release with this error. `type` is set if
-     * the error is about a part of the record.
+     * Other errors by which some releases of ZITADEL report that a record exists already. `type` is set if the error
+     * concerns only a part of the record.
      */
     readonly existsToo?: readonly { readonly type?: string; readonly id: string; readonly release: ZitadelRelease }[];
     /**
-     * The types of ZITADEL's errors about a part of a record. After such an error, ZITADEL has imported the record
-     * without this part. An error with the id `done` means that the record already has the part.
+     * The types of the errors by which ZITADEL reports that it imported a record without one of its parts. If the id of
+     * the error is `done`, the record already has the part.
      */
     readonly parts?: readonly { readonly type: string; readonly done?: string }[];
   };
   /**
-   * The list in the import response's `success` that contains written records (zitadel 5.8). An entry is an id or an
-   * object.
+   * The list in `success` of an import's response to which a written record is added (zitadel 5.8). Each entry is an id
+   * or an object.
    */
   readonly success?: {
     readonly field: string;
@@ -310,12 +316,13 @@ export interface Section {
   /** Whether the section contains keys, which exports and imports include only with `with_keys` (specification 8.4). */
   readonly keys?: boolean;
 
-  // The following properties are needed by few sections. Their functions are next to the section's row, in its file.
+  // Only few sections have the following properties. The functions in these properties are next to the section's row,
+  // in the same file.
 
   readonly additional?: AdditionalFields;
   readonly v1?: V1Form;
   readonly exported?: ExportForm;
-  /** Fields that every record in canonical form contains, because ZITADEL's exports always contain them. */
+  /** Fields that canonical JSON always contains, because ZITADEL's exports always contain them. */
   readonly defaults?: readonly { readonly path: FieldPath; readonly value: unknown }[];
   /** Fields that only ZITADEL fills in. This service stores and exports records without these fields. */
   readonly filled?: readonly FilledField[];
@@ -329,26 +336,26 @@ export interface Section {
   /** Converts a record to its canonical form in place, so that equal records have equal digests. */
   readonly canonicalise?: (json: JsonObject, orgId: string) => void;
   /**
-   * Returns the warning about a converted value. `values` reports only converted texts, so this is for values of other
-   * types.
+   * Returns the warning about a converted value that is not a text. For texts, the rules in `values` already cause
+   * warnings.
    */
   readonly valueWarning?: (record: ImportedRecord) => RecordWarning | undefined;
   /** Returns warnings for a record that can be imported but will not work. */
   readonly warnings?: (record: ImportedRecord) => readonly RecordWarning[];
   /**
-   * Validates a single record beyond the rules of its fields (zitadel 5.7). Returns `notCarried` for a record without
-   * content, which imports omit.
+   * Checks a single record, in addition to the rules of its fields (zitadel 5.7). Returns `notCarried` for a record
+   * without content, because imports omit such records.
    * @param now the start of the import, ISO 8601
    */
   readonly check?: (record: JsonObject, now: string) => RecordIssue | 'notCarried' | undefined;
   /**
-   * Numbers, durations, booleans and objects that an import may leave out if they are invalid, with a warning. Without
-   * such a field, the record must give no further rights. An import may also leave out invalid texts, enumeration
-   * values and elements of lists, unless `needed` lists the field.
+   * Numbers, durations, booleans and objects that an import may leave out if they are invalid, with a warning. List a
+   * field only if its absence gives the record no further rights. An import may also leave out invalid texts,
+   * enumeration values and elements of lists, unless `needed` lists the field.
    */
   readonly optional?: readonly FieldPath[];
   /**
-   * Texts, enumeration values and lists that an import cannot leave out. If one of them is invalid, the record is
+   * Texts, enumeration values and lists that an import must not leave out: if such a field is invalid, the record is
    * invalid.
    */
   readonly needed?: readonly FieldPath[];
@@ -358,22 +365,21 @@ export interface Section {
    */
   readonly repeated?: { readonly field: FieldPath; readonly by: FieldPath };
   readonly adjusted?: AdjustedField;
-  /** Records of another section that a file may contain inside the record. */
   readonly nested?: NestedRecords;
-  /** A part of the key that files may omit, because imports can derive it from stored records. */
+  /** A field of the key that files may omit. Imports derive the value from stored records. */
   readonly completed?: CompletedField;
   /**
    * The privilege that a record gives. An import warns if it adds the privilege to an existing organisation or project.
    */
   readonly privilege?: GivenPrivilege;
   /**
-   * The names that new records must not use. Imports check them only if login names do not contain the organisation's
-   * domain (zitadel 3.4).
+   * The names that new records must not use. Imports check these names only if login names do not contain the
+   * organisation's domain (zitadel 3.4).
    */
   readonly reserved?: readonly ReservedName[];
 }
 
-/** The parts of a record that warnings depend on. */
+/** The content of a record from which an import derives warnings. */
 export interface ImportedRecord {
   readonly json: JsonObject;
   /** The JSON before its values were converted; absent if no value was converted. */
@@ -382,11 +388,10 @@ export interface ImportedRecord {
   readonly credentials: Credentials;
 }
 
-/** The credentials of one record, by the field that stores them. */
 export type Credentials = { readonly [Field in CredentialField]?: string };
 
 /**
- * The field of an organisation that an import created. It contains the id of the instance that had exported the
+ * The field of an organisation that an import created. The value is the id of the instance whose export contained the
  * organisation. Only exports of this service have this field.
  */
 export const IMPORTED_FROM = 'importedFrom';
@@ -401,7 +406,6 @@ export function mayHaveOtpEmail({ additional }: Section): boolean {
   return additional?.kept.some(({ path }) => path === 'otpEmail') === true;
 }
 
-/** The name of the section of service users, for code that does not need the whole section. */
 export const serviceUsers = { name: 'machineUsers' } as const satisfies Pick<Section, 'name'>;
 
 /** Whether a document with this partition is a record of the section. */

@@ -4,7 +4,7 @@ import { isClosed, stateFields } from '../states.ts';
 import type { FieldFact } from '../zitadelFacts.ts';
 import { releasesWithoutStates } from '../zitadelReleases.ts';
 
-/** The fact about the states of records that can be deactivated. */
+/** The fact that an import into ZITADEL activates inactive projects, applications, actions and grants. */
 export const activated: FieldFact = {
   does: 'changes',
   fields: ['state'],
@@ -19,7 +19,7 @@ export const activated: FieldFact = {
   ],
 };
 
-/** The fact about the states of organisations and users. Some releases neither import nor export them. */
+/** The fact that some releases neither import nor export the states of organisations and users. */
 export const stateless: FieldFact = {
   ...releasesWithoutStates,
   does: 'imports not',
@@ -40,10 +40,9 @@ export const stateless: FieldFact = {
 /** A text about how this service treats the states of users. */
 export const KEEPS_STATE = 'keeps their states';
 
-/** The states without access that ZITADEL can import. */
+/** The states of users without access that an import into ZITADEL can set. */
 const importedStates = new Set(['USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);
 
-/** The facts about the states of people and service users. */
 export const userStates: readonly FieldFact[] = [
   stateless,
   {

@@ -12,19 +12,16 @@ export const user = (path: string, id: string): Reference => ({
   key: [path],
   missing: { id, key: 'Errors.User.NotFound' },
 });
-/** Creates a reference to a project. */
 export const project = (path: string, id: string): Reference => ({
   collection: 'projects',
   key: [path],
   missing: { id, key: 'Errors.Project.NotFound' },
 });
-/** Creates a reference to an identity provider. */
 export const identityProvider = (path: string, id: string): Reference => ({
   collection: 'identityProviders',
   key: [path],
   missing: { id, key: 'Errors.IDPConfig.NotExisting' },
 });
-/** Creates a reference to project roles. */
 export const projectRoles = (projectId: string, roleKeys: string, id: string): Reference => ({
   collection: 'projectRoles',
   key: [projectId, roleKeys],
@@ -33,13 +30,16 @@ export const projectRoles = (projectId: string, roleKeys: string, id: string): R
 /** Restricts a reference to targets in the record's own organisation. Other targets count as missing. */
 export const own = (reference: Reference): Reference => ({ ...reference, ifForeign: reference.missing });
 
-/** The properties of a privilege that applies to the record's own organisation. */
+/** Where a privilege applies if it concerns the record's own organisation. */
 export const inOrganisation = {
   within: { collection: 'organisations', key: ['$orgId'] },
   noun: 'organisation',
 } as const satisfies Partial<GivenPrivilege>;
 
-/** Returns the key parts of each target of a reference. There are several targets if a path leads through a list. */
+/**
+ * Returns the key of each target of a reference, as a list of parts. A reference has several targets if a path in `key`
+ * leads through a list.
+ */
 export function targetParts({ key, optional }: Reference, readTexts: (path: string) => readonly string[]): string[][] {
   const [first = '', ...others] = key;
   let targets = readTexts(first).map((text) => [text]);

@@ -3,14 +3,14 @@ import { textLanguage } from '../valueRules.ts';
 import { type RecordFact, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
 import type { Section, SectionName } from './section.ts';
 
-/** The fact about records without any text. Neither ZITADEL nor this service imports them. */
+/** The fact that an import omits records without any text. This service omits them too. */
 const contentless: RecordFact = {
   does: 'imports not',
   text: 'ZITADEL does not import texts without content',
   when: ({ json }) => hasNoText(json),
 };
 
-/** The fact about texts that ZITADEL accepts in an import without storing them. */
+/** The fact that ZITADEL accepts some texts in an import but does not store them. */
 const dropped: RecordFact = {
   does: 'imports not',
   text: 'ZITADEL does not import these texts',
@@ -32,15 +32,15 @@ const writtenElsewhere: RecordFact = {
   ],
 };
 
-/** The facts about texts, by the step in which an import into ZITADEL sends them. */
+/** Facts about some texts. The step in which an import into ZITADEL sends the texts determines the facts. */
 const byStep: Partial<Record<Section['zitadelStep'], readonly RecordFact[]>> = {
   'message texts': [writtenElsewhere],
   dropped: [dropped],
 };
 
 /**
- * Creates a section of texts, with one record for each language. This service defines the error id, because ZITADEL
- * replaces texts at each import without an error.
+ * Creates a section of texts, with one record for each language. ZITADEL has no error for texts that exist already,
+ * because its imports replace texts. So this service defines the error's id.
  */
 function texts(
   name: SectionName,
@@ -112,14 +112,14 @@ export const textSections: readonly Section[] = [
   }),
 ];
 
-/** The sections of texts that later releases of ZITADEL added at the end of the document. */
+/** The sections of texts that later releases of ZITADEL added. The document contains them after all other sections. */
 export const laterTextSections: readonly Section[] = [
   texts('verifySmsOtpMessages', 'verify_sms_otp_message', 'dropped'),
   texts('verifyEmailOtpMessages', 'verify_email_otp_message', 'dropped'),
   texts('inviteUserMessages', 'invite_user_messages', 'message texts', { zitadel: invitations }),
 ];
 
-/** Removes screens without texts for comparisons, because ZITADEL's exports contain all screens. */
+/** Removes screens without texts from a record, for a comparison: ZITADEL's exports contain all screens. */
 function withoutEmptyScreens(texts: JsonObject): JsonObject {
   const isEmpty = (screen: unknown) => isJsonObject(screen) && Object.keys(screen).length === 0;
   return Object.fromEntries(Object.entries(texts).filter(([, screen]) => !isEmpty(screen)));

@@ -50,7 +50,6 @@ export const ownState: RecordIssue = { id: 'IMPORT-ownState', key: 'Errors.User.
 /** The issue of a record that would suspend the last active owner of the instance. */
 export const lastOwnerState: RecordIssue = { ...ownState, reason: 'owner_state_kept' };
 
-/** The type of errors about TOTP seeds. */
 export const SEED_TYPE = 'human_user_otp';
 
 export const personCredentials = {
@@ -58,7 +57,6 @@ export const personCredentials = {
   totp: { path: 'user.otpCode', field: 'totpSeed', flag: 'withOtp' },
 } as const satisfies Readonly<Record<string, Credential>>;
 
-/** The section of people. */
 export const humanUserSection: Section = {
   name: 'humanUsers',
   inner: 'user',
@@ -77,7 +75,7 @@ export const humanUserSection: Section = {
   ],
   nested: nestedLinks,
   optional: ['user.email.isEmailVerified', 'user.phone.isPhoneVerified', 'user.requestPasswordlessRegistration'],
-  // A person without the second factor would be less protected, so an invalid seed makes the person invalid.
+  // Without the second factor, the person would be less protected. So a person with an invalid seed is not imported.
   needed: ['user.otpCode'],
   check: checkPerson,
   credentials: Object.values(personCredentials),
@@ -108,7 +106,6 @@ export const humanUserSection: Section = {
   success: { field: 'humanUserIds', entry: ['userId'] },
 };
 
-/** The section of service users. */
 export const machineUserSection: Section = {
   ...serviceUsers,
   inner: 'user',
@@ -156,7 +153,6 @@ export function deletionPartition(orgId: string): string {
   return `${DELETION}${orgId}`;
 }
 
-/** The partitions for users whose deletion has begun, in all organisations. */
 export const deletionPartitions: PartitionRange['partitions'] = { from: DELETION, to: 'deletedUsers0' };
 
 /** Whether the deletion of a stored user has begun. Such a user counts as missing, but the user's id remains taken. */
@@ -164,7 +160,7 @@ export function isInDeletion({ partition }: StoredDocument): boolean {
   return partition?.startsWith(DELETION) === true;
 }
 
-/** Returns the section of a user, given the user's canonical JSON: only people have a profile. */
+/** Returns the section of a user. In canonical JSON, only people have a profile. */
 export function userSection(json: JsonObject): Section {
   return valueAt(json, 'user.profile') === undefined ? machineUserSection : humanUserSection;
 }
@@ -181,9 +177,9 @@ function canonicalisePerson(json: JsonObject, orgId: string): void {
 }
 
 /**
- * Returns the most likely state of a person whose record has no state, as in files of older versions: initial, unless
- * the e-mail address is verified or an identity provider is linked (zitadel 5.5). ZITADEL also makes people without a
- * password initial. This service does not, because exports may omit passwords.
+ * Returns the most likely state of a person whose record has no state. The person is initial, unless the e-mail address
+ * is verified or an identity provider is linked (zitadel 5.5). ZITADEL also makes people without a password initial.
+ * This service does not, because exports may omit passwords.
  */
 function unstatedState(json: JsonObject): string {
   const isKnown = valueAt(json, 'user.email.isEmailVerified') === true || valueAt(json, 'user.idps') !== undefined;
@@ -194,7 +190,7 @@ function defaultDisplayName(person: JsonObject): string {
   return `${textAt(person, 'user.profile.firstName', '')} ${textAt(person, 'user.profile.lastName', '')}`;
 }
 
-/** Converts a person's language to its canonical form for comparisons, because ZITADEL stores this form. */
+/** Replaces a person's language with its canonical form, for a comparison: ZITADEL stores the canonical form. */
 function inCanonicalLanguage(person: JsonObject): JsonObject {
   const language = textAt(person, LANGUAGE, '');
   const canonical = canonicalLanguageTag(language);
@@ -205,8 +201,8 @@ function inCanonicalLanguage(person: JsonObject): JsonObject {
 }
 
 /**
- * Repeats the user's id inside `user`, from where ZITADEL reads the id. If the file contains both ids, the outer id
- * counts.
+ * Copies the user's id into `user`, because ZITADEL reads the id there. If the file contains a different id there, the
+ * outer id counts.
  */
 function canonicaliseServiceUser(json: JsonObject, orgId: string): void {
   const { userId: outerId, user, state, ...kept } = json;
