@@ -5,18 +5,17 @@ import type { ObjectStorage } from '../shared/objectStorage/objectStorage.ts';
 import type { Transfers } from '../shared/objectStorage/transfers.ts';
 import type { Store } from '../shared/store/store.ts';
 
-/** The dependencies of all functions. Each function uses those it needs; the serving process provides them. */
+/** The dependencies of all functions, which the serving process provides. Each function uses some of them. */
 export interface Ports {
   readonly store: Store;
   readonly objectStorage: ObjectStorage;
-  /** The instance's bucket for transfers; undefined if it has none, like a self-hosted instance. */
+  /** The instance's bucket for transfers. Undefined if the instance has none; self-hosted instances never have one. */
   readonly transfers?: Transfers | undefined;
-  /** Records calls in the audit trail. */
   readonly audit: Audit;
   readonly now: () => Date;
-  /** Authenticates the callers; by default by their tokens. */
+  /** Authenticates a caller; by default by the token in the Authorization header. */
   readonly authenticate?: Authenticate | undefined;
   readonly limits: Limits;
-  /** How imports hash clear passwords; by default so that every ZITADEL release can verify the hashes. */
+  /** The cost of bcrypt for clear passwords. With the default cost, every ZITADEL release can verify the hashes. */
   readonly bcryptCost?: number | undefined;
 }

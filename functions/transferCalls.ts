@@ -1,4 +1,4 @@
-// Functions for the instance's bucket for transfers that exports and imports share.
+// The bucket for transfers, as exports and imports use it.
 
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
@@ -19,26 +19,26 @@ import type { Ports } from './ports.ts';
 
 const ID_BYTES = 16;
 
-/** Returns a random id that no other caller can guess. */
+/** Returns a random id for an object in the bucket for transfers. No other caller can guess it. */
 export function newTransferId(): string {
   return randomBytes(ID_BYTES).toString('base64url');
 }
 
-/** Returns the facts that identify a caller's transfers. */
+/** Returns the facts by which a later call recognises its own objects in the bucket for transfers. */
 export function transferFacts({ instanceId = '' }: InstanceDescription, { userId = '' }: Caller): TransferFacts {
   return { instanceId, userId };
 }
 
 const NO_BUCKET = 'the instance has no bucket for transfers';
 
-/** The reasons why an object may be missing, with the remedy. */
+/** The texts of the error about a missing object: possible reasons, and the remedy. */
 const missing: Readonly<Record<TransferKind, string>> = {
   exports: 'it was deleted or has expired',
   imports: 'its upload is unfinished, or it was deleted or has expired; finish the upload, or open another upload',
 };
 
 /**
- * Finds a complete object that a call of the same caller created.
+ * Finds an object in the bucket for transfers. The object must be complete, and the same caller must have created it.
  * @throws IdentityError NOT_FOUND for an unfinished, expired or deleted object; PERMISSION_DENIED for an object of
  * another caller or instance
  */
@@ -58,15 +58,14 @@ export async function findOwn(
   return object;
 }
 
-/** How to delete transfers of one kind. */
 interface Deletion {
   readonly kind: TransferKind;
-  /** The query parameter that contains the object's id. */
+  /** The query parameter with the id of the object. */
   readonly parameter: string;
   readonly operation: 'export' | 'import';
 }
 
-/** Returns the route that deletes a transfer of the caller. */
+/** Returns the route by which callers delete their own objects of one kind from the bucket for transfers. */
 export function deletionRoute(ports: Ports, endpoint: Endpoint, { kind, parameter, operation }: Deletion): Route {
   const { transfers, limits } = ports;
   return {

@@ -1,43 +1,41 @@
-// The commands that `npm start` prints.
-
 import { EXPORT_FILE } from '../functions/import/contract.ts';
 import { shellWord } from '../shared/shellWord.ts';
 import { samplePerson } from './localInstance.ts';
 
-/** The addresses and files in the commands. */
+/** The addresses and file paths that the printed commands contain. */
 export interface Addresses {
   readonly source: { readonly url: string; readonly tokenFile: string };
   readonly target: { readonly url: string; readonly tokenFile: string };
-  /** The export file that the commands write and read. */
+  /** The path of the export file that one command writes and another reads. */
   readonly file: string;
   readonly bucket: string;
-  /** The key file of the bucket's service account. */
+  /** The path of the key file of the bucket's service account. */
   readonly key: string;
 }
 
-/** A command to paste into a shell, with a descriptive title. */
+/** A shell command with a title that describes it. */
 export interface LocalCommand {
   readonly name: string;
   readonly title: string;
   readonly line: string;
 }
 
-/** curl exits with code 22 after a failed call, but still prints the error. */
+/** With this option, curl exits with code 22 if the call fails, but still prints the error. */
 const CURL = 'curl -sS --fail-with-body';
 /**
- * Follows the redirection to the object of a large export. The commands omit -X, with which curl would send a POST to
- * the object too.
+ * Makes curl follow a redirect to the object of a large export. The commands must not contain -X: curl would then send
+ * a POST to the object, too.
  */
 const FOLLOW = '-L';
 const JSON_HEADER = `-H 'Content-Type: application/json'`;
 
 /**
- * Returns the option that sends the token in a header. curl reads the token from a pipe, because every user of the
- * machine can see a program's arguments.
+ * Returns the curl option that sends the token in a header. The command line itself does not contain the token, because
+ * every user of the machine can read it; curl reads the token from a pipe.
  */
 const authorization = (tokenFile: string) => `-H @<(sed 's/^/Authorization: Bearer /' ${shellWord(tokenFile)})`;
 
-/** Returns the operations as commands for the local instances, in an order in which they succeed. */
+/** Returns the commands that call the local instances. Executed in this order, they succeed. */
 export function localCommands(addresses: Addresses): readonly LocalCommand[] {
   const { source, target, bucket } = addresses;
   const file = shellWord(addresses.file);

@@ -1,5 +1,3 @@
-// The local instances of `npm start`, and their sample data.
-
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allRoutes } from '../functions/endpoints.ts';
@@ -35,12 +33,12 @@ export interface LocalInstanceOptions extends LocalContent {
 export interface LocalInstance {
   readonly url: string;
   readonly tokenFile: string;
-  /** The address of the interactive documentation, with the owner's token. */
+  /** The address of the interactive documentation. Its fragment contains the owner's token. */
   readonly docsUrl: string;
   close(): Promise<void>;
 }
 
-/** Prepares an instance, and serves it as `identity serve` does. */
+/** Prepares an instance, and serves it in this process. */
 export async function startInstance(options: LocalInstanceOptions): Promise<LocalInstance> {
   const { name, directory, port, storageUrl } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -63,7 +61,10 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   return { url: server.url, tokenFile, docsUrl: `${server.url}/docs#token=${token}`, close };
 }
 
-/** Returns the variables that select the Firestore emulator, if one is configured, or else an embedded database. */
+/**
+ * Returns the environment variables that select the database: the Firestore emulator if it is configured, otherwise an
+ * embedded database.
+ */
 function storeEnvironment(name: string, directory: string): Readonly<Record<string, string | undefined>> {
   if (process.env.FIRESTORE_EMULATOR_HOST === undefined)
     return { DATA_DIR: directory, FIRESTORE_PROJECT: undefined, IDENTITY_MASTER_KEY: undefined };
@@ -73,15 +74,15 @@ function storeEnvironment(name: string, directory: string): Readonly<Record<stri
 
 export interface LocalContent {
   readonly name: string;
-  /** Seeds the database. Must be idempotent, because an earlier run may have seeded all or part of the database. */
+  /** Seeds the database. Must be idempotent, because an earlier start may have seeded some or all of the records. */
   readonly fill: (store: Store) => Promise<void>;
 }
 
 const TOKEN_LIFETIME_MS = 30 * DAY_MS;
 
 /**
- * Ensures that the instance is initialised and seeded, and that the file contains a valid token of the owner. Returns
- * the token. Writes the file last, so a valid token proves that the instance is initialised and seeded.
+ * Initialises and seeds the instance unless this was done, and returns a valid token of the owner. The token file is
+ * written last. So if it contains a valid token, the instance is complete.
  */
 export async function prepareInstance(
   store: Store,
@@ -112,7 +113,7 @@ async function isValid(store: Store, token: string, now: Date): Promise<boolean>
   }
 }
 
-/** Creates a token for the instance's owner, to replace an expired or lost token. */
+/** Creates another token for the instance's owner, because the token in the file is missing or has expired. */
 async function createOwnerToken(store: Store, name: string, now: Date): Promise<NewToken> {
   const [owner] = await instanceOwners(store);
   if (owner === undefined) throw new RangeError(`no IAM_OWNER on ${name}: delete LOCAL_DIR to start over`);
@@ -130,8 +131,8 @@ export const samplePerson = '330000000000000201';
 const sampleFile = new URL('sample/organisations.json', import.meta.url);
 
 /**
- * Seeds an instance with two organisations that a real ZITADEL instance exported, and adds the OTP e-mail factor to one
- * person. Keeps existing records, so that it can run again after an interruption.
+ * Imports the sample data: two organisations that a real ZITADEL exported, with the OTP e-mail factor added to one
+ * person. Can run again after an interruption, because an import keeps existing records.
  */
 export async function fillWithSample(store: Store): Promise<void> {
   const content = await readFile(sampleFile);

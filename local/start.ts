@@ -98,7 +98,7 @@ function firstPort(text: string): number {
   throw new RangeError(`invalid PORT=${text}: set it to a number from 1 to ${LAST_PORT}`);
 }
 
-/** Returns the message to print. It includes the stack only if the error is unexpected. */
+/** Returns the message to print about an error. The message includes the stack only if the error is unexpected. */
 function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ('code' in error && error.code === 'EADDRINUSE' && 'port' in error)

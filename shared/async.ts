@@ -1,6 +1,7 @@
-// Helpers for promises, queues and cancellation.
-
-/** Returns the result of work that cannot be cancelled. As soon as the signal aborts, throws its reason instead. */
+/**
+ * Returns the result of a promise whose work cannot be cancelled. If the signal aborts first, throws the signal's
+ * reason at once.
+ */
 export async function raceAbort<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = () => aborted.reject(signal.reason);
@@ -14,8 +15,8 @@ export async function raceAbort<T>(pending: Promise<T>, signal: AbortSignal): Pr
 }
 
 /**
- * Yields the source's values until `signal` aborts, then throws the signal's reason immediately, even if the source
- * hangs. Closes the source in either case.
+ * Yields the source's values until `signal` aborts. Then throws the signal's reason at once, even if the source hangs.
+ * Closes the source in both cases.
  */
 export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void, void> {
   const iterator = source[Symbol.asyncIterator]();
@@ -43,15 +44,15 @@ export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSi
   }
 }
 
-// If a source hangs, neither next() nor return() settles. After an abort, do not wait for the source, and ignore its
-// failure.
+// A source that hangs settles neither next() nor return(). So after an abort, do not wait for the source, and ignore
+// its failure.
 async function close(iterator: AsyncIterator<unknown>, signal: AbortSignal): Promise<void> {
   const closed = iterator.return?.();
   if (signal.aborted) closed?.catch(() => {});
   else await closed;
 }
 
-/** Yields bytes that were read already, then the iterator's remaining bytes. */
+/** Yields bytes that were read earlier, then the remaining bytes of the iterator. */
 export async function* prepend(start: Uint8Array, iterator: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     if (start.length > 0) yield start;
@@ -61,10 +62,10 @@ export async function* prepend(start: Uint8Array, iterator: AsyncIterator<Uint8A
   }
 }
 
-/** A function that runs one piece of work at a time, in the order of the calls. */
+/** Runs tasks one at a time, in the order of the calls. */
 export type SerialQueue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Creates a queue in which a failure does not block later work. */
+/** Creates a queue in which a failed task does not prevent later tasks. */
 export function createSerialQueue(): SerialQueue {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -75,8 +76,8 @@ export function createSerialQueue(): SerialQueue {
 }
 
 /**
- * Returns a function that runs `work`, one run at a time. All calls during a run share one further run, which begins
- * when the current run ends.
+ * Returns a function that runs `work`, but never twice at the same time. All calls during a run share one next run,
+ * which begins when the current run ends.
  */
 export function shareRuns(work: () => Promise<void>): () => Promise<void> {
   const enqueue = createSerialQueue();
@@ -95,9 +96,8 @@ export async function* once<T>(value: T): AsyncGenerator<T, void, void> {
 }
 
 /**
- * Reads the first bytes of the content.
- * @returns in `start`, at least `length` bytes unless the content is shorter; in `rest`, all bytes including those of
- * `start`
+ * Reads bytes until at least `length` bytes are in memory, or the content ends.
+ * @returns `start` contains the bytes read; `rest` yields all bytes, including those of `start`
  */
 export async function readStart(
   content: AsyncIterable<Uint8Array>,

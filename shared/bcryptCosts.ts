@@ -1,7 +1,5 @@
-// The costs of bcrypt, which hashes the clear passwords of imports.
-
-/** The bounds of the cost. Each step doubles the time to compute a hash. */
+/** The permitted costs of bcrypt for clear passwords of imports. Each step doubles the time to compute a hash. */
 export const bcryptCosts = { min: 10, default: 12, max: 16 } as const;
 
-/** The maximum number of bytes of a password that bcrypt can hash. */
+/** The maximum length of a password in bytes. bcrypt ignores further bytes. */
 export const MAX_BCRYPT_BYTES = 72;

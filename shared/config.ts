@@ -1,5 +1,3 @@
-// The configuration of a process, read from environment variables.
-
 import { z } from 'zod';
 import { bcryptCosts } from './bcryptCosts.ts';
 import { DAY_MS } from './clock.ts';
@@ -9,30 +7,30 @@ import { type LogLevel, logLevels } from './log.ts';
 import type { StoreLocation } from './store/openStore.ts';
 import { parseMasterKeys } from './store/secrets/masterKey.ts';
 
-/** The validated configuration. Times are milliseconds. */
+/** The validated configuration of a process. Durations are in milliseconds. */
 export interface Config {
   readonly storeLocation: StoreLocation;
-  /** Origins whose pages may call this service from a browser. */
+  /** The origins whose web pages may call this service from a browser. */
   readonly corsOrigins: readonly string[];
   readonly limits: Limits;
   /** The longest lifetime of a new token. */
   readonly maxTokenLifetimeMs: number;
-  /** How long the audit trail in an embedded database is kept. */
+  /** How long an embedded database keeps the events of its audit trail. */
   readonly auditRetentionMs: number;
-  /** The number of addresses that trusted proxies append to `X-Forwarded-For`. */
+  /** The number of trusted proxies. Each appends an address to `X-Forwarded-For`. */
   readonly trustedProxies: number;
   readonly shutdownMs: number;
   readonly logLevel: LogLevel;
-  /** The cost of bcrypt for clear passwords. */
+  /** The cost of bcrypt with which imports hash clear passwords. */
   readonly bcryptCost: number;
-  /** The local port of the metrics; undefined if metrics are off. */
+  /** The local port on which the metrics are served; undefined if metrics are off. */
   readonly metricsPort: number | undefined;
   /**
-   * The bucket for exports that are too large for a response and uploads that are too large for a request; undefined if
-   * there is none.
+   * The bucket for exports that exceed the size limit of responses, and for uploads that exceed the limit of requests.
+   * Undefined if the instance has no such bucket.
    */
   readonly transferBucket: string | undefined;
-  /** Whether `/openapi.json` of one function describes all functions of the instance. */
+  /** Whether the `/openapi.json` of one function describes the endpoints of all functions. */
   readonly describesInstance: boolean;
 }
 
@@ -54,7 +52,6 @@ const bcryptCost = z
   )
   .transform(Number);
 
-/** The schema of a port to listen on. */
 export const port = z
   .string()
   .refine(

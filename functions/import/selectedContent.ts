@@ -1,5 +1,3 @@
-// The part of an export file that a request selects.
-
 import { warn } from '../../shared/errors/warnings.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import { organisationSection, sections } from '../../shared/organisation/allSections.ts';
@@ -9,7 +7,8 @@ import type { ImportWarning } from './contract.ts';
 import type { ImportReport } from './results/report.ts';
 
 /**
- * Lists the warnings about selected organisations that the file does not contain. The user may have mistyped their ids.
+ * Warns about each organisation that the request selects but the file does not contain. The user may have mistyped its
+ * id.
  */
 export function missingWarnings({ organisations }: Inspection, { orgIds }: ImportSettings): ImportWarning[] {
   const missing = new Set(orgIds).difference(new Set(organisations.map(({ orgId }) => orgId)));
@@ -30,18 +29,18 @@ export function carriedSections(
   );
 }
 
-/** Returns the sections whose records contain records of the given sections. */
+/** Returns the sections whose records contain nested records of the given sections. */
 export function parentSections(carried: ReadonlySet<Section>, inspection: Inspection): Section[] {
   const names = new Set([...carried].map(({ name }) => name).filter((name) => (inspection.nested[name] ?? 0) > 0));
   return sections.filter(({ nested }) => nested !== undefined && names.has(nested.section.name));
 }
 
-/** Whether an import includes the records of a section. */
+/** Whether an import includes a section. It includes sections of keys only if `withKeys` is set. */
 export function isCarried(section: Section, withKeys = false): boolean {
   return section.keys !== true || withKeys;
 }
 
-/** Counts the records and fields of the file that are not imported. */
+/** Counts the records and fields of the file that this import omits. */
 export function countNotCarried(
   { counts, organisations, unknown, leftOut }: Inspection,
   { withKeys }: ImportSettings,
@@ -56,7 +55,6 @@ export function countNotCarried(
   }
 }
 
-/** Lists the ids of the selected organisations. */
 export function orgIdsOf({ organisations }: Inspection): string[] {
   return organisations.map(({ orgId }) => orgId);
 }

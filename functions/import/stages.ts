@@ -13,34 +13,35 @@ import type { ImportWarning } from './contract.ts';
 /** A record of the file with its key and names. */
 export interface Planned extends RecordPlan {
   /**
-   * The issue of a record that the import must not write. Planning finds an issue in the record itself; the check finds
-   * other issues. A record that equals the stored record counts as unchanged despite its issue, because the stored
-   * record was valid when it was written.
+   * The issue why the import must not write the record, if planning or the check found one. If the record equals the
+   * stored record, it counts as unchanged despite the issue, because the stored record was valid when it was written.
    */
   readonly rejection?: RecordIssue;
 }
 
-/** A record whose references were checked. Its outcome depends on the documents stored under its key and its names. */
+/**
+ * A record whose references the import has checked. Its outcome still depends on the stored record with its key, and on
+ * the holders of its names.
+ */
 export interface Checked {
   readonly plan: Planned;
-  /** Warnings, which the response lists unless the record fails. */
+  /** The warnings about the record. The response lists them unless the record fails. */
   readonly warnings: readonly RecordWarning[];
   readonly privilege: Privilege | undefined;
 }
 
-/** A privilege that a record gives. */
+/** A privilege that a record gives, such as a role. */
 interface Privilege extends Gift {
-  /** Whether the organisation or project existed before the import. */
+  /** Whether the organisation or project that the privilege concerns existed before the import. */
   readonly existed: boolean;
 }
 
-/** A record with its final outcome. */
 export interface Settled {
   readonly plan: RecordPlan;
   readonly outcome: RecordOutcome;
 }
 
-/** A record of a batch. A record that the check rejects is already settled. */
+/** A record that the check has processed: checked, or already settled because the check rejected it. */
 export type BatchRecord = Checked | Settled;
 
 /** A stored record that a mirroring import deletes. */
@@ -48,19 +49,22 @@ export interface DoomedRecord extends Pick<OrganisationRecord, 'section' | 'orgI
   readonly key: DocumentKey;
 }
 
-/** The outcomes of a batch's records, which are final once the writes are committed. */
+/** The outcomes of a batch's records. They are final once the database has committed the writes. */
 export interface Decided {
   readonly records: readonly Settled[];
   readonly writes: readonly Write[];
-  /** The paths of the records that the writes delete, because records of the batch need their names. */
+  /** The paths of the stored records that the writes delete because the batch needs their names. */
   readonly freed: readonly string[];
-  /** The stored user grants that a mirroring import deletes before it writes project grants of the batch. */
+  /**
+   * The stored user grants that a mirroring import deletes before it writes project grants of the batch. The project
+   * grants would otherwise lose roles in use.
+   */
   readonly early: readonly DoomedRecord[];
-  /** The creation and change date of the written records; unique to this attempt. */
+  /** The creation and change date of the written records, which no other attempt uses. */
   readonly stamp: string;
 }
 
-/** A record's outcome. Records `skipped` or `overwritten` existed with other content. */
+/** The outcome of a record. If it is `skipped` or `overwritten`, the stored record differed from the file's record. */
 export type RecordOutcome =
   | { readonly kind: 'unchanged' | 'skipped' | 'notCarried'; readonly warnings?: readonly RecordWarning[] }
   | WrittenOutcome
@@ -69,43 +73,39 @@ export type RecordOutcome =
 interface FailedOutcome {
   readonly kind: 'failed';
   readonly issue: RecordIssue;
-  /** The path of the record that has the name this record needs. */
+  /** The path of the record that already has a name of this record, if that is the reason of the failure. */
   readonly holder?: string;
 }
 
 interface WrittenOutcome {
   readonly kind: 'created' | 'overwritten';
   readonly warnings?: readonly RecordWarning[];
-  /** The warnings about privileges, domains and states. */
   readonly writeWarnings?: readonly ImportWarning[];
 }
 
-/** Whether a record's outcome is decided. */
 export function isSettled<Stage extends object>(record: Stage | Settled): record is Settled {
   return 'outcome' in record;
 }
 
-/** Returns the records that have no outcome yet. */
 export function unsettled<Stage extends object>(records: readonly (Stage | Settled)[]): Stage[] {
   return records.filter((record): record is Stage => !isSettled(record));
 }
 
-/** Returns the outcome of a record with an issue. */
 export function failed(issue: RecordIssue): RecordOutcome {
   return { kind: 'failed', issue };
 }
 
-/** Returns a record's outcome with its warnings; a failed record has no warnings. */
+/** Adds the warnings about a record to its outcome. If the record failed, the outcome has no warnings. */
 export function withWarnings(outcome: RecordOutcome, warnings: readonly RecordWarning[]): RecordOutcome {
   return warnings.length === 0 || outcome.kind === 'failed' ? outcome : { ...outcome, warnings };
 }
 
-/** Returns the issue of a record that repeats an earlier record of the file. */
+/** Returns the issue of a record whose key repeats the key of an earlier record of the file. */
 export function repetitionIssue({ error: { exists } }: Section): RecordIssue {
   return { ...exists, reason: 'record_repeated' };
 }
 
-/** Whether this import wrote the record. */
+/** Whether the import wrote the record: the outcome is `created` or `overwritten`. */
 export function isWritten(outcome: RecordOutcome): outcome is WrittenOutcome {
   return outcome.kind === 'created' || outcome.kind === 'overwritten';
 }

@@ -1,4 +1,4 @@
-// The stamps by which an import recognises records that it has written itself.
+// The stamps in creation and change dates, by which an import recognises the records that it wrote itself.
 
 import { randomInt } from 'node:crypto';
 import { callVersion } from '../../shared/store/lastChange.ts';
@@ -16,7 +16,9 @@ export function uniqueStamp(now: Date): string {
   return now.toISOString().replace('Z', `${digits}Z`);
 }
 
-/** The creation and change dates for a call's attempts to write a batch; each attempt has another date. */
+/**
+ * The dates for the attempts of a call to write a batch. Each attempt has its own date, as creation and change date.
+ */
 export class AttemptStamps {
   readonly stamp: string;
   private attempts = 0;
@@ -32,12 +34,18 @@ export class AttemptStamps {
   }
 }
 
-/** A call that writes records, with its stamp. */
 interface StampedCall {
   readonly stamp: string;
 }
 
-/** Whether this call wrote the stored record. If so, a further record of the file with the same key is a repetition. */
+/**
+ * Finds the stored records that calls other than imports have changed since this import began. Omits records that only
+ * another import has changed, before this import acquired the lock: this import can overwrite or delete them like any
+ * other record.
+ * @param documents the records that the transaction has read, by path
+ * @param position the position at which this import began
+ * @returns the paths of the changed records
+ */
 export function isOfThisImport(call: StampedCall, { createdAt = '', changedAt = '' }: StoredDocument): boolean {
   const prefix = stampPrefix(call);
   return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
@@ -68,7 +76,7 @@ export function isCreatedByCall(call: StampedCall, { createdAt = '' }: StoredDoc
   return createdAt.startsWith(stampPrefix(call));
 }
 
-/** Returns the common prefix of the creation and change dates of a call's records. */
+/** Returns the text with which all dates of a call's written records begin. */
 function stampPrefix({ stamp }: StampedCall): string {
   return stamp.replace(/Z$/, '');
 }

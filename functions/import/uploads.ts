@@ -1,4 +1,4 @@
-// Uploads of files that exceed the size limit of requests.
+// Opens and finds uploads: files in the bucket for transfers, because they exceed the size limit of requests.
 
 import type { AuditedCall } from '../../shared/audit/audit.ts';
 import type { Caller } from '../../shared/auth/authorise.ts';
@@ -9,7 +9,6 @@ import type { Store } from '../../shared/store/store.ts';
 import { findOwn, newTransferId, transferFacts } from '../transferCalls.ts';
 import type { OpenedUpload } from './contract.ts';
 
-/** A call that opens an upload or imports its file. */
 interface UploadCall {
   readonly ports: { readonly transfers?: Transfers | undefined };
   readonly store: Store;
@@ -36,7 +35,7 @@ export async function openUpload(
 }
 
 /**
- * Finds the file that the caller has uploaded.
+ * Finds the uploaded file with this id. Only the caller who opened the upload can import it.
  * @throws IdentityError NOT_FOUND, PERMISSION_DENIED; FAILED_PRECONDITION if the instance has no bucket for transfers
  */
 export async function findUpload(

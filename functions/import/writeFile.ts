@@ -1,5 +1,3 @@
-// Writes a file: its organisations, then their records.
-
 import { firstIds, organisationsExist } from '../../shared/errors/errors.ts';
 import { loginNameWarnings } from '../../shared/exportFile/fileWarnings.ts';
 import { claimsLoginNames } from '../../shared/organisation/allSections.ts';
@@ -24,7 +22,7 @@ export async function writeFile(context: ImportContext): Promise<void> {
   for (const warning of loginNameWarnings(inspection, context.loginNamesByDefault)) report.addFileWarning(warning);
   enterPhase(context, 1);
   const targets = await writeOrganisations(context);
-  // Check again, because another import may have created an organisation after the first check.
+  // Another import may have created an organisation between the first check and the writes.
   if (onConflict === 'fail') await requireNew(context);
   await writePhases(context, targets);
   for (const warning of missingWarnings(inspection, settings)) report.addWarning(warning);
@@ -33,7 +31,8 @@ export async function writeFile(context: ImportContext): Promise<void> {
 }
 
 /**
- * Requires that no organisation of the file exists, except those that this call created.
+ * Requires that no organisation of the file existed before this call. Organisations that this call created do not
+ * count.
  * @throws IdentityError ALREADY_EXISTS with the ids of the organisations that existed; the signal's reason
  */
 async function requireNew({ inspection, store, signal, rules }: ImportContext): Promise<void> {

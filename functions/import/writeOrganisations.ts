@@ -15,9 +15,9 @@ import type { ImportReport } from './results/report.ts';
 import type { RecordOutcome, Settled } from './stages.ts';
 
 /**
- * Writes the organisations before any of their records, and returns those that exist afterwards. If an organisation
- * exists with another name, or its new name is taken, the import reports an error, but imports its records. If an
- * organisation cannot be created, the import reports an error and skips its records (zitadel 5.5).
+ * Writes the organisations, and returns those that exist afterwards: later phases import their records. If an
+ * organisation exists with another name, or if its new name is taken, the import reports an error but imports its
+ * records. If the organisation cannot be created, the import reports an error and skips its records (zitadel 5.5).
  */
 export async function writeOrganisations(context: ImportContext): Promise<Targets> {
   const { store, signal, inspection } = context;
@@ -44,7 +44,7 @@ export async function writeOrganisations(context: ImportContext): Promise<Target
   }
   await writer.finish();
   signal.throwIfAborted();
-  // If an organisation's new name is taken, the organisation still exists under its old name.
+  // A rename fails if another organisation has the new name. The organisation then still exists under its old name.
   const kept = organisations.filter(({ header }) => failed.has(header.orgId));
   for await (const [{ header }, isStored] of lookUp(store, kept, signal)) if (isStored) existing.add(header.orgId);
   await rememberImport(context, [...existing.difference(created)]);
@@ -54,8 +54,8 @@ export async function writeOrganisations(context: ImportContext): Promise<Target
 }
 
 /**
- * Rejects new organisations whose domain policy is invalid. Without the policy, their users would claim login names in
- * a scope that no corrected file can change.
+ * Rejects new organisations with users whose domain policy is invalid. Without the policy, the users would claim login
+ * names by the default rule. A corrected file could not change this later.
  */
 async function withPolicyIssues(
   { store, signal }: ImportContext,
@@ -77,8 +77,8 @@ function existsAfter(outcome: RecordOutcome): boolean {
 }
 
 /**
- * Reports an organisation that cannot be created. An existing organisation is an error only if the file would change
- * it.
+ * Reports an organisation that cannot be written. An existing organisation without a name in the file counts as
+ * unchanged.
  */
 function reportUncreatable({ header, issue }: FileOrganisation, isStored: boolean, report: ImportReport): void {
   const { orgId, record } = header;

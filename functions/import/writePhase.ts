@@ -28,8 +28,8 @@ export async function writePhase(
   const written = new Set([...read].filter((section) => section.phase === phase));
   const unchanged = await findUnchanged(context, targets, written);
   if (unchanged.size === [...written].reduce((sum, { name }) => sum + (inspection.counts[name] ?? 0), 0)) return;
-  // With `report`, the import never changes a stored record, so a repeated record cannot replace an earlier record of
-  // the file.
+  // With `report`, the import never overwrites a stored record. So a repeated record cannot replace an earlier record
+  // of the file, and `EarlierRecords` is not needed.
   using earlier = context.rules.onConflict === 'report' ? undefined : new EarlierRecords();
   const planner = new PhasePlanner(context, targets, phase, earlier);
   const isRead = (name: string) => {
@@ -41,7 +41,7 @@ export async function writePhase(
   await using writer = new RecordWriter(context, ({ plan, outcome }) => {
     state.report.add(plan.record, mirror === undefined ? outcome : settleMirrored(mirror, plan.key, outcome));
   });
-  // The embedded database is synchronous: without yielding to the event loop no timer fires, not even the timeout.
+  // The embedded database is synchronous. Without yielding to the event loop no timer fires, not even the timeout.
   for await (const chunk of chunksInTurns(source.open(signal))) {
     const plans: Planned[] = [];
     for (const item of reader.push(chunk)) {
@@ -55,7 +55,7 @@ export async function writePhase(
   signal.throwIfAborted();
 }
 
-/** Prevents a mirroring import from deleting a record of the file. Returns the outcome to report. */
+/** Cancels the deletion of a stored record that the file contains. Returns the outcome to report. */
 function settleMirrored({ deletions, onSettled }: Mirror, key: DocumentKey, outcome: RecordOutcome): RecordOutcome {
   const path = documentPath(key);
   deletions.keep(path);

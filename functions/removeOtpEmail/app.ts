@@ -19,12 +19,12 @@ const methods = {
 type RoutePorts = Pick<Ports, 'store' | 'now' | 'audit' | 'authenticate'>;
 
 /**
- * Retries stop after this time. The last attempt ends up to 5 s later, well before the platform ends the call after 30
- * s.
+ * The time after which a call retries no database operation. The last attempt ends up to 5 s later, well before the
+ * platform ends the call after 30 s.
  */
 const RETRY_MS = 20_000;
 
-/** One call: the caller, and the store with the deadline of this call. */
+/** A call after authentication. The deadline of `store` is the deadline of the call. */
 interface Call {
   readonly store: Store;
   readonly caller: Caller;
@@ -37,7 +37,8 @@ async function beginCall(
   onIdentified?: OnIdentified,
 ): Promise<Call> {
   const called = store.forCall({
-    // Start the timer only when the store reads the signal. SQLite never reads it: a timer per request would be wasted.
+    // Start the timer when the store first reads the signal. SQLite never reads the signal, so it needs no timer per
+    // request.
     get signal() {
       return deadline();
     },

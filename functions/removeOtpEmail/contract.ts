@@ -1,5 +1,3 @@
-// Requests, responses and endpoints that remove the OTP e-mail factor and list authentication methods.
-
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { z } from 'zod';
 import { defined } from '../../shared/defined.ts';
@@ -18,7 +16,7 @@ export const userIdParameter = z
     description: "The user's id, percent-encoded including `/`.",
   });
 
-/** The RPC's request message. In the REST route, the path contains the user id. */
+/** The request message of the RPC. In the REST route, the user id is in the path instead. */
 export const removeOtpEmailRequest = z.object({ userId: z.string().default('') });
 
 const operationDetails = z
@@ -36,7 +34,6 @@ export const removeOtpEmailResponse = z
   .strictObject({ details: operationDetails })
   .meta({ id: 'RemoveOtpEmailResponse' });
 
-/** The details of a change (specification 2.2). */
 export type OperationDetails = z.output<typeof operationDetails>;
 
 const removal = (): OperationDescription => ({
@@ -58,7 +55,7 @@ const removal = (): OperationDescription => ({
 const betaRemoval = (): OperationDescription => ({ ...removal(), operationId: 'removeOtpEmailBeta', deprecated: true });
 
 /**
- * The REST endpoint and the RPC path that remove the factor (specification 4.1), for each generation of the API.
+ * For each generation of the API, the REST endpoint and the RPC path that remove the factor (specification 4.1).
  * Released ZITADEL clients still call the beta.
  */
 export const removals = {
@@ -74,7 +71,7 @@ export const removals = {
 
 const MAX_DOMAIN_CHARACTERS = 200;
 
-/** The domain to list passkeys for. Its length is counted in code points, as in JSON Schema. */
+/** The domain whose passkeys to list. The limit on its length counts code points, as in JSON Schema. */
 export const domainParameter = z
   .string()
   .refine((domain) => domain !== '' && [...domain].length <= MAX_DOMAIN_CHARACTERS)
@@ -94,11 +91,10 @@ const methodsRequest = z.object({
     .optional(),
 });
 
-/** A request for a user's authentication methods (specification 4.5). */
 export type MethodsRequest = z.output<typeof methodsRequest>;
 
 /**
- * Reads the RPC's request message, which the REST route builds from path and query.
+ * Reads the request message of the RPC. The REST route builds the same message from path and query.
  * @throws IdentityError INVALID_ARGUMENT if a value has the wrong type or occurs several times
  */
 export function readMethodsRequest(value: unknown): MethodsRequest {
@@ -108,7 +104,7 @@ export function readMethodsRequest(value: unknown): MethodsRequest {
 }
 
 /**
- * The query parameters of each field of ZITADEL's `DomainQuery`. ZITADEL's gateway accepts both spellings of a name.
+ * For each field of ZITADEL's message `DomainQuery`, its query parameters. ZITADEL's gateway accepts both spellings.
  */
 const parameters = {
   includeWithoutDomain: ['includeWithoutDomain', 'include_without_domain'],
@@ -117,16 +113,16 @@ const parameters = {
 
 const prefixes = ['domainQuery', 'domain_query'];
 
-/** The texts that ZITADEL's gateway reads as booleans. */
+/** The texts that ZITADEL's gateway accepts as booleans, with their values. */
 const booleans: ReadonlyMap<string, boolean> = new Map([
   ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((text) => [text, true] as const),
   ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((text) => [text, false] as const),
 ]);
 
 /**
- * Reads the message `DomainQuery` from a request's query. Leaves texts that are not booleans unchanged, and makes lists
- * of repeated parameters, so that the contract rejects both.
- * @returns undefined if the query has no such parameter
+ * Reads ZITADEL's message `DomainQuery` from the query parameters. A text that is not a boolean stays a text, and a
+ * repeated parameter becomes a list, so that the schema rejects both.
+ * @returns undefined if the query has no parameter of the message
  */
 export function readDomainQuery(query: Readonly<Record<string, string[]>>): JsonObject | undefined {
   const include = readParameter(query, parameters.includeWithoutDomain);
@@ -151,8 +147,8 @@ function toBoolean(value: string | string[]): JsonValue {
 }
 
 /**
- * The types of authentication methods that this service supports, in the response's order. ZITADEL has more (zitadel
- * 6.7).
+ * The types of authentication methods that this service lists, in the order of the response. ZITADEL has further types
+ * (zitadel 6.7).
  */
 export const authenticationMethodType = z.enum([
   'AUTHENTICATION_METHOD_TYPE_TOTP',
@@ -176,7 +172,6 @@ const methodsResponse = z
   })
   .meta({ id: 'ListAuthenticationMethodTypesResponse' });
 
-/** The list of a user's authentication methods (specification 4.5). */
 export type MethodsResponse = z.output<typeof methodsResponse>;
 
 const betaList = (): OperationDescription => ({
@@ -210,7 +205,10 @@ const list = (): OperationDescription => ({
   },
 });
 
-/** The REST endpoint and the RPC path that list the methods (specification 4.5), for each generation of the API. */
+/**
+ * For each generation of the API, the REST endpoint and the RPC path that list a user's authentication methods
+ * (specification 4.5).
+ */
 export const lists = {
   v2: {
     endpoint: { method: 'GET', path: '/v2/users/:userId/authentication_methods', operation: list },

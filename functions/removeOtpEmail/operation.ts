@@ -1,5 +1,3 @@
-// Removes a user's OTP e-mail factor, and lists a user's authentication methods.
-
 import type { z } from 'zod';
 import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { MAX_RECORDED_CHARACTERS, organisationFacts } from '../../shared/audit/auditEvent.ts';
@@ -22,11 +20,11 @@ import {
 const userFields: readonly FieldName[] = ['orgId', 'body', 'otpEmail', 'sequence', 'createdAt'];
 
 /**
- * Removes a user's OTP e-mail factor in one transaction (specification 4.1). Callers other than the user need
- * `user.write` on the user's organisation or the instance. Checks permission before existence, so that responses do not
- * reveal which users exist.
+ * Removes a user's OTP e-mail factor in one transaction (specification 4.1). Users can remove their own factor. Other
+ * callers need `user.write` on the user's organisation or on the instance. Checks the permission before existence, so
+ * that an error does not reveal whether a user exists.
  * @param audited records the removal in the same commit. If the audit trail is outside the database, records the
- * removal before the commit, and a failure of the commit in a second event
+ * removal before the commit, and a failed commit as a second event
  * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (zitadel 6.3)
  */
 export function removeOtpEmail(
@@ -43,8 +41,8 @@ export function removeOtpEmail(
     const user = await readUserAs(transaction, caller, 'user.write', userId, userFields);
     if (user === undefined) throw userNotFound();
     if (user.otpEmail !== true) {
-      // A concurrent call may have removed the factor in a commit that is not durable yet. Wait until the commit is
-      // durable.
+      // If the factor is missing, a concurrent call may have removed it in a commit that is not durable yet. Wait until
+      // that commit is durable, because the response depends on it.
       await store.durable();
       throw otpEmailNotSet();
     }
@@ -77,8 +75,9 @@ const methodFields: Record<z.output<typeof authenticationMethodType>, FieldName>
 const methodUserFields: readonly FieldName[] = ['orgId', 'body', ...Object.values(methodFields)];
 
 /**
- * Lists which authentication methods a user has (specification 4.5). Callers other than the user need `user.read` on
- * the user's organisation or the instance. A user that does not exist has no methods, as in ZITADEL (zitadel 6.7).
+ * Lists the types of a user's authentication methods (specification 4.5). Users can list their own. Other callers need
+ * `user.read` on the user's organisation or on the instance. For a user who does not exist, the list is empty, as in
+ * ZITADEL (zitadel 6.7).
  * @throws IdentityError INVALID_ARGUMENT, PERMISSION_DENIED
  */
 export async function listAuthenticationMethodTypes(

@@ -6,7 +6,6 @@ import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { GOOGLE_TOKEN_URI } from '../../shared/objectStorage/accountClient.ts';
 import { insufficientScopes, unauthenticated } from './googleError.ts';
 
-/** The service account of a stand-in. */
 export interface Account {
   readonly clientEmail: string;
   /** The public key: SPKI in PEM. */
@@ -24,7 +23,7 @@ const TOKEN_LIFETIME_SECONDS = 3599;
 
 const claims = z.object({ iss: z.string(), aud: z.string(), scope: z.string() });
 
-/** The scopes that permit each use of the account. A token needs one of them. */
+/** For each use of the account, the scopes that permit the use. A token must have at least one of these scopes. */
 const scopes = {
   read: /\/auth\/(devstorage\.\w+|cloud-platform)(?![\w.-])/,
   write: /\/auth\/(devstorage\.(read_write|full_control)|cloud-platform)(?![\w.-])/,
@@ -34,14 +33,17 @@ const scopes = {
 /** Issues and checks tokens of the stand-in's only service account, which has all permissions. */
 export class Access {
   private readonly account: Account;
-  /** Maps each issued token to its scopes. */
+  /** The scopes of each issued token. */
   private readonly tokens = new Map<string, string>();
 
   constructor(account: Account) {
     this.account = account;
   }
 
-  /** Issues a token for a JWT, as Google's endpoint does. The account must have signed the JWT for that endpoint. */
+  /**
+   * Issues a token for a signed JWT, as Google's token endpoint does. Requires the account's signature, and the token
+   * endpoint as the audience.
+   */
   issueToken(form: URLSearchParams): TokenResponse {
     const scope = this.signedScope(form.get('assertion') ?? '');
     if (scope === undefined)
@@ -49,7 +51,7 @@ export class Access {
     return { status: 200, body: this.newToken(scope) };
   }
 
-  /** Issues a token without a JWT, as Google's metadata server does. */
+  /** Issues a token without requiring a JWT, as Google's metadata server does. */
   newToken(scope: string): object {
     const token = `ya29.${randomBytes(32).toString('base64url')}`;
     this.tokens.set(token, scope);
@@ -57,7 +59,7 @@ export class Access {
   }
 
   /**
-   * Checks the token of a request.
+   * Requires that the token of a request permits the use.
    * @throws GoogleError 401 unless the Authorization header contains an issued token; 403 if the token's scopes do not
    * permit the use
    */

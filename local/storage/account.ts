@@ -1,4 +1,5 @@
-// Imitates Google's metadata server and IAM Credentials, which a process in Google Cloud uses for its service account.
+// Imitates two services that a process in Google Cloud uses with its service account: Google's metadata server, and IAM
+// Credentials.
 
 import { sign } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -11,8 +12,9 @@ import { forbidden, invalid, sendJson } from './googleError.ts';
 const METADATA = '/computeMetadata/v1/';
 
 /**
- * Responds about the account as Google's metadata server does. A process finds that server through GCE_METADATA_HOST.
- * @returns whether the path belongs to the metadata server
+ * Serves the paths of Google's metadata server that describe the account. A process finds the server through
+ * GCE_METADATA_HOST.
+ * @returns false, without a response, for any other path
  */
 export function serveMetadata(access: Access, account: Account, url: string, response: ServerResponse): boolean {
   const { pathname: path, searchParams } = new URL(url, 'http://metadata');
@@ -34,8 +36,8 @@ export function serveMetadata(access: Access, account: Account, url: string, res
 const blob = z.object({ payload: z.base64() });
 
 /**
- * Implements `signBlob` of IAM Credentials, with the account's private key.
- * @returns whether the request calls `signBlob`
+ * Serves `signBlob` of IAM Credentials, which signs with the account's private key.
+ * @returns false, without a response, for any other request
  * @throws GoogleError 401 without a token, 403 for another account
  */
 export async function signBlob(

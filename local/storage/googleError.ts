@@ -1,5 +1,3 @@
-// Errors of the stand-in for Cloud Storage.
-
 import type { ServerResponse } from 'node:http';
 
 /** An error response of Cloud Storage. */
@@ -47,7 +45,7 @@ export const noSuchBucket = () => new GoogleError(404, 'notFound', 'The specifie
 export const noSuchObject = (bucket: string, name: string) =>
   new GoogleError(404, 'notFound', `No such object: ${bucket}/${name}`);
 
-/** Creates the error for a precondition that does not hold. */
+/** Creates the error for a failed precondition. */
 export const conditionNotMet = () =>
   new GoogleError(412, 'conditionNotMet', 'At least one of the pre-conditions you specified did not hold.');
 
@@ -63,7 +61,7 @@ export const rangeNotSatisfiable = () =>
   new GoogleError(416, 'requestedRangeNotSatisfiable', 'Request range not satisfiable');
 
 /**
- * Sends an error in Google's shape. Sends 500 for any error except a GoogleError.
+ * Sends an error as Google does. Every error except a GoogleError becomes a 500.
  * @param shape `xml` for a signed URL
  */
 export function sendError(response: ServerResponse, error: unknown, shape: 'json' | 'xml' = 'json'): void {

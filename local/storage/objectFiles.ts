@@ -12,7 +12,6 @@ import { moveFile, replaceFile } from '../../shared/durableFiles.ts';
 import { invalid } from './googleError.ts';
 import { readIfExists } from './serviceAccountKey.ts';
 
-/** The schema of an object's metadata file. */
 const storedObject = z.object({
   bucket: z.string(),
   name: z.string(),
@@ -25,20 +24,20 @@ const storedObject = z.object({
   timeCreated: z.string(),
 });
 
-/** An object's metadata. */
 export type StoredObject = z.infer<typeof storedObject>;
 
 /** The metadata that a client sends with an upload. */
 export type ObjectDescription = Pick<StoredObject, 'bucket' | 'name' | 'contentType' | 'contentEncoding' | 'metadata'>;
 
 /**
- * A check of the current object, which runs atomically with its replacement or removal. Throws to prevent the change.
+ * A precondition of replacing or removing an object: throws if the current object must not change. The check and the
+ * change are one atomic operation.
  */
 export type ObjectPrecondition = (present: StoredObject | undefined) => void;
 
 /**
- * A directory of objects. Each object has a file of bytes and a file of metadata. Writing the metadata publishes the
- * object.
+ * Objects in a directory. Each object has two files: its bytes and its metadata. The object exists once the metadata
+ * file exists.
  */
 export interface ObjectFiles {
   draft(): Promise<Draft>;
@@ -98,7 +97,8 @@ export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
   };
 }
 
-// An object's name can be longer than a file's name, and contain any character.
+// Use a digest as the file name, because an object's name can be longer than a file name, and can contain any
+// character.
 const sha256 = (name: string) => createHash('sha256').update(name).digest('hex');
 
 async function readMetadata(path: string): Promise<StoredObject | undefined> {
@@ -106,14 +106,14 @@ async function readMetadata(path: string): Promise<StoredObject | undefined> {
   return text === undefined ? undefined : storedObject.parse(JSON.parse(text));
 }
 
-/** Creates a file's directory, and returns the file. */
+/** Creates the directory for a file, and returns the path of the file. */
 async function inDirectory(file: string): Promise<string> {
   await mkdir(dirname(file), { recursive: true });
   return file;
 }
 
-// Returns increasing generations: microseconds, as in Cloud Storage. Each is also greater than the generation of the
-// current object, which an earlier process may have created.
+// Returns a function that generates increasing generations, in microseconds as in Cloud Storage. Each generation is
+// also greater than that of the current object, which an earlier process may have created.
 function createClock(): (present: string | undefined) => string {
   let last = 0;
   return (present) => {
@@ -126,17 +126,21 @@ function createClock(): (present: string | undefined) => string {
 export interface Draft {
   readonly size: () => number;
   readonly crc32c: () => string;
-  /** Appends bytes as they arrive. If the source fails, keeps the complete units of 256 KiB, as Cloud Storage does. */
+  /**
+   * Appends the bytes of the source. If the source fails, keeps all complete units of 256 KiB, as Cloud Storage does.
+   */
   append(source: AsyncIterable<Buffer>): Promise<void>;
-  /** Makes the bytes durable, and returns their file's path. */
+  /** Makes the bytes durable, and returns the path of their file. */
   complete(): Promise<string>;
   discard(): Promise<void>;
 }
 
-/** Unfinished uploads are kept in units of this size. A client sends chunks of one or several units. */
+/**
+ * The size of the units in which Cloud Storage keeps the bytes of an unfinished upload. Except the last, each chunk of
+ * a client contains one or several whole units.
+ */
 export const unitBytes = 256 * 1024;
 
-/** Creates an empty draft in its own file. */
 async function createDraft(directory: string): Promise<Draft> {
   const path = join(directory, randomUUID());
   const file = await open(path, 'wx', 0o600);
@@ -181,7 +185,7 @@ async function* inUnits(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, v
 }
 
 /**
- * Compares the checksum of the received bytes with the client's, if the client sent a checksum.
+ * Requires that the received bytes have the checksum that the client sent, if any.
  * @throws GoogleError 400 on a mismatch
  */
 export function compareChecksum(expected: string | undefined, actual: string): void {

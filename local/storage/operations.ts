@@ -1,5 +1,3 @@
-// The operations of the stand-in for Cloud Storage.
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -16,7 +14,7 @@ import {
 import type { ObjectFiles, ObjectPrecondition, StoredObject } from './objectFiles.ts';
 import { type ResumableUploads, readUploadRequest, type UploadProgress, type UploadRequest } from './resumable.ts';
 
-/** A request, the response to it, and the stand-in's objects and uploads. */
+/** A request with its response, and the data of the stand-in. */
 export interface Exchange {
   readonly route: ObjectRoute;
   readonly request: IncomingMessage;
@@ -26,7 +24,7 @@ export interface Exchange {
   readonly uploads: ResumableUploads;
 }
 
-/** Serves objects.get: the metadata, or with `alt=media` the bytes. */
+/** Serves `objects.get`: sends the object's metadata, or the object's bytes if the query contains `alt=media`. */
 export async function getObject({ route, request, response, files, origin }: Exchange): Promise<void> {
   const object = requireObject(await files.find(route.bucket, route.object), route, route.query);
   preconditions(route.query)(object);
@@ -34,13 +32,13 @@ export async function getObject({ route, request, response, files, origin }: Exc
   else sendJson(response, 200, resource(object, origin));
 }
 
-/** Serves an object at a signed URL of the XML API: `/bucket/object`. */
+/** Sends the bytes of an object for a signed URL of the XML API: `/bucket/object`. */
 export async function getSigned({ route, request, response, files }: Exchange): Promise<void> {
   const object = requireObject(await files.find(route.bucket, route.object), route, route.query);
   await download(files, object, request, response);
 }
 
-/** Serves objects.delete. */
+/** Serves `objects.delete`. */
 export async function deleteObject({ route, response, files }: Exchange): Promise<void> {
   await files.remove(route.bucket, route.object, (present) => {
     preconditions(route.query)(requireObject(present, route, route.query));
@@ -48,7 +46,7 @@ export async function deleteObject({ route, response, files }: Exchange): Promis
   response.writeHead(204).end();
 }
 
-/** Serves objects.insert: starts the session of a resumable upload. */
+/** Serves `objects.insert`: starts a resumable upload. */
 export async function insertObject(exchange: Exchange): Promise<void> {
   const uploadType = exchange.route.query.get('uploadType') ?? 'media';
   if (uploadType !== 'resumable') throw uploadNotImplemented(uploadType);
@@ -64,7 +62,7 @@ export async function insertObject(exchange: Exchange): Promise<void> {
   response.writeHead(200, { location, 'content-length': 0, 'x-guploader-uploadid': id }).end();
 }
 
-/** Receives a chunk of an upload session, or reports the session's progress. */
+/** Receives a chunk of a resumable upload, or responds with the number of bytes received so far. */
 export async function putChunk({ request, response, uploads, origin }: Exchange, id: string): Promise<void> {
   const progress: UploadProgress = await uploads.put(id, request);
   if ('object' in progress) return sendJson(response, 200, resource(progress.object, origin));
@@ -72,7 +70,7 @@ export async function putChunk({ request, response, uploads, origin }: Exchange,
   response.writeHead(308, { ...range, 'content-length': 0 }).end();
 }
 
-/** Cancels an upload session, with Cloud Storage's status 499. */
+/** Cancels a resumable upload. The status is 499, as in Cloud Storage. */
 export async function cancelSession({ response, uploads }: Exchange, id: string): Promise<void> {
   await uploads.cancel(id);
   response.writeHead(499, { 'content-length': 0 }).end();
@@ -117,8 +115,8 @@ function objectHeaders(object: StoredObject): Record<string, string> {
   };
 }
 
-// Returns the positions of the first and last byte; undefined without a range, or with a range that HTTP permits a
-// server to ignore.
+// Parses the Range header. Returns the positions of the first and the last byte. Returns undefined without a range, and
+// for a range that HTTP permits a server to ignore.
 function parseRange(header: string | undefined, size: number): [number, number] | undefined {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;
@@ -153,10 +151,10 @@ function resource(object: StoredObject, origin: string): Record<string, unknown>
 /** Returns an entity tag that changes with every generation. */
 const etag = ({ generation }: StoredObject) => Buffer.from(generation).toString('base64');
 
-/** The version of every object's metadata, because no operation changes metadata. */
+/** The version of an object's metadata. It is constant, because no operation of the stand-in changes metadata. */
 const metageneration = '1';
 
-/** Creates a guard that checks the preconditions in a request's query. Generation 0 means that no object exists. */
+/** Returns a check of the preconditions in the query. Generation 0 requires that no object exists. */
 function preconditions(query: URLSearchParams): ObjectPrecondition {
   return (present) => {
     const generation = present?.generation ?? '0';
@@ -171,8 +169,8 @@ function preconditions(query: URLSearchParams): ObjectPrecondition {
 }
 
 /**
- * Returns the object.
- * @throws GoogleError 404 if no object exists, or if the query requests another generation
+ * Requires that the object exists and has the generation that the query requests, if any.
+ * @throws GoogleError 404 otherwise
  */
 function requireObject(
   object: StoredObject | undefined,
@@ -185,11 +183,10 @@ function requireObject(
   return object;
 }
 
-/** The parsed path and query of a request. */
 export interface ObjectRoute {
   readonly kind: 'object' | 'bucket' | 'upload';
   readonly bucket: string;
-  /** Empty if the path does not contain an object. */
+  /** The object's name; empty if the path ends at the bucket. */
   readonly object: string;
   readonly query: URLSearchParams;
 }

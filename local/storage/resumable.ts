@@ -1,5 +1,3 @@
-// Resumable uploads to the stand-in.
-
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
@@ -14,15 +12,15 @@ import {
   unitBytes,
 } from './objectFiles.ts';
 
-/** The progress of a session: the number of persisted bytes, or the finished object. */
+/** The state of an upload: the number of bytes received so far, or the complete object. */
 export type UploadProgress = { readonly persisted: number } | { readonly object: StoredObject };
 
-/** The sessions of resumable uploads in this process. A restart ends all sessions. */
+/** The resumable uploads of this process. They are lost at a restart. */
 export interface ResumableUploads {
   start(request: UploadRequest, guard: ObjectPrecondition): Promise<string>;
-  /** Receives a chunk, or reports the progress. */
+  /** Receives a chunk of the upload. A request without bytes only asks for the progress. */
   put(id: string, request: IncomingMessage): Promise<UploadProgress>;
-  /** Returns the only origin whose pages may send the bytes from a browser; undefined if there is none. */
+  /** Returns the origin whose web pages may send the bytes of the upload; undefined if no page may. */
   origin(id: string): string | undefined;
   cancel(id: string): Promise<void>;
   close(): Promise<void>;
@@ -33,11 +31,13 @@ interface Session {
   readonly guard: ObjectPrecondition;
   readonly draft: Draft;
   object: StoredObject | undefined;
-  /** The request in flight. A new request replaces this request, because the client has abandoned it. */
+  /**
+   * The request that is being received. A new request of the same upload ends it, because its client must have
+   * abandoned it.
+   */
   current: { readonly message: IncomingMessage; readonly done: Promise<unknown> } | undefined;
 }
 
-/** Creates an empty set of sessions. */
 export function createResumableUploads(files: ObjectFiles): ResumableUploads {
   const sessions = new Map<string, Session>();
   const find = (id: string) => {
@@ -116,8 +116,8 @@ async function receive(files: ObjectFiles, session: Session, message: IncomingMe
 }
 
 /**
- * Checks the size of an upload.
- * @throws GoogleError 400 if it differs from the size declared at the session's start
+ * Requires that an upload has the size that the client declared at the start.
+ * @throws GoogleError 400 otherwise
  */
 function checkSize({ size }: UploadRequest, bytes: number): void {
   if (size !== undefined && size !== bytes)
@@ -125,16 +125,16 @@ function checkSize({ size }: UploadRequest, bytes: number): void {
 }
 
 interface ContentRange {
-  /** The position of the first byte; undefined if the request has no bytes. */
+  /** The position of the first byte; undefined if the request contains no bytes and asks for the progress. */
   readonly start: number | undefined;
   readonly end: number | undefined;
   readonly total: number | undefined;
-  /** Whether the last byte of the body is the last byte of the object. */
+  /** Whether the object ends with the last byte of the request body. */
   readonly endsWithBody: boolean;
 }
 
-// Parses `bytes 0-9/*`, `bytes 0-9/10`, `bytes 0-*/*` (up to the body's end), `bytes */10` and `bytes */*` (no bytes).
-// Without the header, the body is the whole object.
+// Parses a Content-Range header: `bytes 0-9/*`, `bytes 0-9/10`, `bytes 0-*/*` (up to the end of the body), or `bytes
+// */10` and `bytes */*` (without bytes). Without the header, the body is the whole object.
 function parseContentRange(header: string | undefined, size: number | undefined): ContentRange {
   if (header === undefined) return { start: 0, end: undefined, total: undefined, endsWithBody: true };
   const [, start, end, total] = /^bytes (?:\*|(\d+)-(\*|-?\d+))\/(\*|\d+)$/.exec(header) ?? [];
@@ -157,20 +157,19 @@ const body = z.object({
   crc32c: z.string().optional(),
 });
 
-/** The request that starts an upload. */
 export interface UploadRequest {
   readonly description: ObjectDescription;
-  /** The object's checksum, as the client declares it. */
+  /** The checksum that the client declared at the start. */
   readonly crc32c: string | undefined;
-  /** The number of bytes declared at the session's start. */
+  /** The number of bytes that the client declared at the start. */
   readonly size: number | undefined;
-  /** The only origin whose pages may send the bytes. */
+  /** The origin whose web pages may send the bytes; undefined if no page may. */
   readonly origin: string | undefined;
 }
 
 /**
- * Reads the metadata of an upload. The metadata or the query contains the object's name.
- * @param headers the optional headers: the type and number of the bytes, and the origin of the page that sends them
+ * Reads the request that starts an upload. Its JSON or its query contains the name of the object.
+ * @param headers optional: the type and number of the bytes, and the origin of the web page that will send them
  * @throws GoogleError 400 for invalid metadata or a missing name
  */
 export function readUploadRequest(

@@ -1,5 +1,3 @@
-// The key file of a local service account.
-
 import {
   createPrivateKey,
   createPublicKey,
@@ -16,17 +14,19 @@ import { completeFile } from '../../shared/durableFiles.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import type { Account } from './access.ts';
 
-/** A service account with its key file. */
 export interface LocalServiceAccount extends Account {
-  /** The key file, in Google's form. Its base64 is the value of `serviceaccount_json`. */
+  /**
+   * The content of the key file, in Google's format. The field `serviceaccount_json` of a request contains it in
+   * base64.
+   */
   readonly json: string;
 }
 
 const issuedKey = z.object({ client_email: z.string(), private_key: z.string() });
 
 /**
- * Reads a service account's key file. If the file is missing, creates it, readable only by its owner. The key then
- * stays the same at every start.
+ * Reads the key file of a service account. Creates the file if it is missing, so that every start uses the same key.
+ * Only the file's owner can read it.
  */
 export async function createServiceAccount(options: {
   readonly file: string;
@@ -38,7 +38,7 @@ export async function createServiceAccount(options: {
   return { clientEmail: client_email, publicKeyPem, privateKeyPem: private_key, json };
 }
 
-/** Reads a text file; `undefined` if it does not exist. */
+/** Returns the content of a text file, or `undefined` if the file does not exist. */
 export async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');

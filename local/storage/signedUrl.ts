@@ -1,12 +1,12 @@
-// Verifies signed URLs (V4). Implements Google's description instead of calling the library that signs the URLs:
-// https://cloud.google.com/storage/docs/authentication/canonical-requests and …/signatures
+// Verifies signed URLs (V4). Follows Google's description, not the library that signs the URLs, so that an error of the
+// library would be found: https://cloud.google.com/storage/docs/authentication/canonical-requests and …/signatures
 
 import { createHash, verify } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Account } from './access.ts';
 import { expiredUrl, signatureMismatch } from './googleError.ts';
 
-/** The only algorithm for the RSA key of a service account. */
+/** The signature algorithm of signed URLs for the RSA key of a service account. */
 const ALGORITHM = 'GOOG4-RSA-SHA256';
 
 const WEEK_SECONDS = 604_800;
@@ -15,7 +15,7 @@ const WEEK_SECONDS = 604_800;
 export const isSigned = (request: IncomingMessage): boolean => /[?&]x-goog-signature=/i.test(request.url ?? '');
 
 /**
- * Requires that the account has signed this method, URL and these headers, and that the URL has not expired.
+ * Requires a valid signature of the account for this method, URL and signed headers, and that the URL has not expired.
  * @throws GoogleError 403 for a wrong signature, 400 for an expired URL
  */
 export function verifySignedUrl(request: IncomingMessage, account: Account, now: Date): void {
@@ -41,14 +41,13 @@ export function verifySignedUrl(request: IncomingMessage, account: Account, now:
 }
 
 /**
- * Parses a date such as `20261129T120000Z`. Returns NaN for any other form, because no valid signature covers such a
- * text.
+ * Parses a date such as `20261129T120000Z`. Returns NaN for any other form; no valid signature contains such a date.
  */
 function parseDate(text: string): number {
   return Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 }
 
-/** Computes the SHA-256 of the canonical request from the received request. */
+/** Computes the SHA-256 of the canonical form of a request, which the client has signed. */
 function digest(request: IncomingMessage, path: string, parameters: URLSearchParams): string {
   const names = (parameters.get('X-Goog-SignedHeaders') ?? '').split(';');
   const query = [...parameters]
@@ -61,7 +60,7 @@ function digest(request: IncomingMessage, path: string, parameters: URLSearchPar
   return createHash('sha256').update(canonical).digest('hex');
 }
 
-/** Returns a header's value as clients sign it. They sign the host without a port, because Google's URLs have none. */
+/** Returns a header's value as the client signed it. The signed host has no port, because Google's URLs have none. */
 function header(request: IncomingMessage, name: string): string {
   const value = String(request.headers[name] ?? '').trim();
   return name === 'host' ? value.replace(/:\d+$/, '') : value;

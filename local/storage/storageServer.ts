@@ -21,7 +21,7 @@ import { createResumableUploads, type ResumableUploads } from './resumable.ts';
 import { isSigned, verifySignedUrl } from './signedUrl.ts';
 
 export interface StorageServerOptions {
-  /** The directory of the objects, which survive a restart. */
+  /** The directory of the objects. Objects survive a restart. */
   readonly directory: string;
   /** The port to listen on; 0 selects a free port. */
   readonly port: number;
@@ -29,12 +29,12 @@ export interface StorageServerOptions {
   readonly account: Account;
   /** The only bucket. */
   readonly bucket: string;
-  /** The clock by which signed URLs expire; by default the system's clock. */
+  /** The clock that decides whether a signed URL has expired; by default the system's clock. */
   readonly now?: () => Date;
 }
 
 export interface RunningStorage {
-  /** The value for STORAGE_EMULATOR_HOST, without a slash at the end. */
+  /** The base URL of the server, without a slash at the end. Set STORAGE_EMULATOR_HOST to it. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -49,10 +49,10 @@ interface Service {
 }
 
 /**
- * Starts a local stand-in for Cloud Storage on 127.0.0.1. It serves the part of the JSON API with which exports and
- * imports write, read and remove objects. It also serves signed downloads, the token endpoint, the metadata server and
- * `signBlob`. It checks tokens, scopes, signatures, generations, preconditions, sizes and CRC32C as Google does, but it
- * does not check roles. Pages of all origins may read signed downloads, as if the bucket's CORS settings permitted it.
+ * Starts a local stand-in for Cloud Storage on 127.0.0.1. It serves the requests of the JSON API that exports and
+ * imports send, signed downloads, the token endpoint, the metadata server and `signBlob`. It checks tokens, scopes,
+ * signatures, generations, preconditions, sizes and CRC32C as Google does. It does not check roles. Web pages of all
+ * origins may read signed downloads, as with permissive CORS settings of a bucket.
  */
 export async function startStorage({
   directory,
@@ -119,7 +119,9 @@ async function serveSigned(
   await getSigned({ ...service, route, request, response, origin });
 }
 
-/** Permits pages of an origin to read the response. Returns whether the request was only a CORS preflight. */
+/**
+ * Permits web pages of an origin to read the response. If the request is a CORS preflight, answers it and returns true.
+ */
 function permitOrigin(request: IncomingMessage, response: ServerResponse, permitted: string | undefined): boolean {
   if (permitted !== undefined)
     response
@@ -132,7 +134,7 @@ function permitOrigin(request: IncomingMessage, response: ServerResponse, permit
   return true;
 }
 
-// A session's address is a credential, so requests to it need no token.
+// The address of an upload is secret, so requests with this address need no token.
 async function handleSession(exchange: Exchange, id: string): Promise<void> {
   const { request, response, uploads } = exchange;
   const origin = uploads.origin(id);

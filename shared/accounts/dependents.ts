@@ -1,4 +1,4 @@
-// Finds and deletes documents that depend on a user or an organisation.
+// Finds and deletes the documents that would remain if a user or an organisation were deleted alone.
 
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { isInRemoval, organisationSection, sections } from '../organisation/allSections.ts';
@@ -29,7 +29,6 @@ import { INSTANCE_MEMBERS } from './memberships.ts';
 import { tokenPartition } from './personalAccessTokens.ts';
 import { forgetLastImport } from './userAccounts.ts';
 
-/** The part of a store that reads ranges. */
 type Scanned = Pick<Store, 'snapshot'>;
 
 export interface Stored {
@@ -37,10 +36,10 @@ export interface Stored {
   readonly stored: StoredDocument;
 }
 
-/** The number of documents that a commit deletes. The commit also deletes the claims of their names. */
+/** The maximum number of documents that a commit deletes. The commit also deletes the claims on their unique names. */
 const DELETIONS_PER_COMMIT = 100;
 
-/** The fields that contain a document's references and claims, and the date of its last change. */
+/** The fields that a deletion reads: the references and claims of a document, and the date of its last change. */
 const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'changedAt', 'body'];
 
 export async function* scanStored(store: Scanned, range: PassRange): AsyncGenerator<readonly Stored[]> {
@@ -49,7 +48,7 @@ export async function* scanStored(store: Scanned, range: PassRange): AsyncGenera
     yield documents.map((stored) => ({ key: { collection, id: stored.id }, stored }));
 }
 
-/** Reads documents, and omits keys that have no document. */
+/** Reads the documents with these keys, with the fields that a deletion needs. Omits keys without a document. */
 export async function readDependents(
   transaction: Pick<Transaction, 'getMany'>,
   keys: readonly DocumentKey[],
@@ -61,22 +60,21 @@ export async function readDependents(
   });
 }
 
-/** Options of a long deletion. */
 export interface DeletionOptions {
   /** Stops the deletion between two batches. The deletion then throws the signal's reason. */
   readonly signal?: AbortSignal;
   /** Called with the number of documents of each deleted batch. */
   readonly onDeleted?: (documents: number) => void;
-  /** Called in the transaction of each batch, for example to record the deletion. */
+  /** Called in the transaction that deletes a batch, for example to record the deletions in the audit trail. */
   readonly onDeleting?: OnDeleting | undefined;
 }
 
-/** Receives the documents that a transaction deletes. */
+/** Called with the documents that the transaction is about to delete. */
 export type OnDeleting = (transaction: Transaction, found: readonly Stored[]) => Promise<void>;
 
 /**
- * Forgets which exports were last imported into organisations that lose records. Otherwise a mirroring import of the
- * same export would create the records again.
+ * Marks organisations that lose records as having an unknown last import. Otherwise a mirroring import of the same
+ * export would create the deleted records again.
  */
 export const forgetImports: OnDeleting = (transaction, found) =>
   forgetLastImport(
@@ -111,7 +109,10 @@ export async function deleteFound(
   return deleted;
 }
 
-/** Deletes documents that were read with `dependentFields`, and the claims of their unique names. */
+/**
+ * Adds the deletion of documents to a transaction, with the claims of their unique names. The documents must contain
+ * `dependentFields`.
+ */
 export async function deleteWithClaims(transaction: Transaction, documents: readonly Stored[]): Promise<void> {
   const claims = await findClaims(transaction, documents);
   const keys = [...documents.map(({ key }) => key), ...claims];
@@ -139,7 +140,10 @@ async function findClaims(transaction: Transaction, documents: readonly Stored[]
   return candidates.flatMap(({ claim, owner }, index) => (claims[index]?.ownerId === owner ? [claim] : []));
 }
 
-/** Finds a record's section, also if the record is an organisation or a service user that is being deleted. */
+/**
+ * Returns a record's section, even while the record is being deleted and its document is therefore in another
+ * partition.
+ */
 function sectionOf(stored: StoredDocument): Section | undefined {
   if (isInRemoval(stored)) return organisationSection;
   return isInDeletion(stored)
@@ -151,19 +155,19 @@ const userReferences = sections.flatMap((section) =>
   (section.references ?? []).filter(isRequiredUser).map((reference) => ({ section, reference })),
 );
 
-/** The users to delete, each with its organisation. */
+/** The ids of the users to delete, with the ids of their organisations. */
 export type DeletedUsers = ReadonlyMap<string, string>;
 
-/** Yields all documents of an instance that refer to any of the users. */
+/** Yields the documents of the instance that refer to a user in `users`. */
 export async function* findReferring(store: Scanned, users: DeletedUsers): AsyncGenerator<readonly Stored[]> {
   for (const range of referringRanges(users))
     for await (const found of scanStored(store, range)) yield found.filter((document) => refersTo(document, users));
 }
 
 /**
- * Lists the ranges of documents that may refer to users. Records whose users must belong to the same organisation are
- * in that organisation's partition. Other records, such as memberships, may be in any partition, so their ranges are
- * whole collections.
+ * Lists the ranges that contain all documents which may refer to the users. If a section's records can only refer to
+ * users of their own organisation, the range is that organisation's partition. Otherwise, as for memberships, the range
+ * is the whole collection.
  */
 function referringRanges(users: DeletedUsers): readonly PassRange[] {
   const { own = [], foreign = [] } = Object.groupBy(userReferences, ({ reference: { ifForeign } }) =>
@@ -179,7 +183,7 @@ function referringRanges(users: DeletedUsers): readonly PassRange[] {
   ];
 }
 
-/** Whether a stored document refers to any of the users. */
+/** Whether a stored document refers to a user in `users`. */
 export function refersTo({ key: { collection }, stored }: Stored, users: Pick<DeletedUsers, 'has'>): boolean {
   if (collection === 'tokens') return users.has(stored.ownerId ?? '');
   if (stored.partition === INSTANCE_MEMBERS) return users.has(textAt(parseObject(stored.body), 'userId', ''));
@@ -188,9 +192,9 @@ export function refersTo({ key: { collection }, stored }: Stored, users: Pick<De
 }
 
 /**
- * Yields documents that depend on organisations but are stored elsewhere. They are the tokens and instance roles of the
- * organisations' users, and other organisations' records that refer to records of these organisations. Yields a record
- * before the records to which it refers, so that repeating an interrupted deletion finds the rest.
+ * Yields the documents outside the organisations that would refer to deleted records. They are tokens and instance
+ * roles of the organisations' users, and records of other organisations. A record comes before the records to which it
+ * refers, so that a repeated deletion finds the remaining records after an interruption.
  */
 export async function* findDependents(store: Store, orgIds: ReadonlySet<string>): AsyncGenerator<readonly Stored[]> {
   for (const collection of new Set(foreignSections.map((section) => section.collection)))
@@ -201,9 +205,7 @@ export async function* findDependents(store: Store, orgIds: ReadonlySet<string>)
   yield* scanOwned(store, { collection: 'tokens' }, orgIds, ({ ownerId = '' }) => ownerId);
 }
 
-/**
- * Yields the records of a collection that belong to other organisations and refer to records of these organisations.
- */
+/** Yields records of other organisations that refer to records of the organisations in `orgIds`. */
 async function* scanForeign(
   store: Store,
   collection: Collection,
@@ -216,7 +218,7 @@ async function* scanForeign(
   }
 }
 
-/** Yields the documents of a range that belong to users of the organisations. */
+/** Yields the documents of a range whose users belong to the organisations in `orgIds`. */
 async function* scanOwned(
   store: Store,
   range: PassRange,

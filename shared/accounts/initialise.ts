@@ -7,7 +7,6 @@ import { createMember } from './memberships.ts';
 import { createPersonalAccessToken } from './personalAccessTokens.ts';
 import { generateId, organisationWrites, planServiceUser } from './userAccounts.ts';
 
-/** The ids and the first token of a new instance. */
 export interface Initialised {
   readonly orgId: string;
   readonly userId: string;
@@ -17,10 +16,10 @@ export interface Initialised {
 }
 
 /**
- * Initialises an instance: creates the default organisation, an IAM_OWNER service user and its token in one commit
- * (specification 5.3).
- * @param instance the instance's name is also the name of the organisation, and the prefix of the user's name. With
- * distinct names of two instances, these records do not collide when one instance imports the other's records
+ * Initialises an instance. Creates the default organisation, a service user with the role IAM_OWNER, and a token of
+ * that user in one commit (specification 5.3).
+ * @param instance the name of the instance. The organisation has the same name, and the user's name begins with it. So
+ * these names do not collide when one instance imports the records of an instance with another name
  * @throws IdentityError if the instance is already initialised
  */
 export async function initialise(

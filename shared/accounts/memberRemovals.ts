@@ -1,4 +1,4 @@
-// Records which members were removed, so that an import that runs at the same time does not create them again.
+// Records which members a command removed, so that an import that runs at the same time does not create them again.
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -8,24 +8,23 @@ const traceKey: DocumentKey = { collection: 'instance', id: documentId('member r
 const digestsSchema = z.array(z.string());
 
 /**
- * The maximum number of stored removals. The database contains only their digests, because a deleted organisation must
- * leave no ids.
+ * The maximum number of removals to store. The database stores only digests of the members, because no id of a deleted
+ * organisation may remain.
  */
 const MAX_KEPT = 500;
 
-/** The members removed so far: their number, and the digests of the last ones. */
+/** The number of members removed so far, and the digests of the most recently removed members. */
 export interface MemberRemovals {
   readonly count: number;
   readonly last: readonly string[];
 }
 
-/** Reads which members were removed so far. */
 export async function readMemberRemovals(reader: Reader): Promise<MemberRemovals> {
   const [stored] = await reader.getMany([traceKey], ['sequence', 'body']);
   return { count: stored?.sequence ?? 0, last: digestsSchema.parse(JSON.parse(stored?.body ?? '[]')) };
 }
 
-/** Records the removal of a member. */
+/** Counts the removal of a member, and stores the member's digest. */
 export async function traceMemberRemoval(transaction: Transaction, member: DocumentKey): Promise<void> {
   const { count, last } = await readMemberRemovals(transaction);
   const body = JSON.stringify([...last, digestOf(member)].slice(-MAX_KEPT));
@@ -35,9 +34,9 @@ export async function traceMemberRemoval(transaction: Transaction, member: Docum
 }
 
 /**
- * Returns a function that checks whether a member was removed after the first `count` removals. The function returns
- * true for every member if there were more removals than are stored. The commit fails if a member is removed before the
- * commit.
+ * Returns a function that checks whether a member was removed after the first `count` removals. It returns true for
+ * every member if so many were removed since that the database no longer contains all. The commit fails if another
+ * member is removed first.
  */
 export async function holdMemberRemovals(
   transaction: Transaction,

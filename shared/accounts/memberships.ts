@@ -1,5 +1,3 @@
-// Memberships in the instance and in organisations.
-
 import { isBlocked, isOrganisationBlocked, parseRoles } from '../auth/authorise.ts';
 import { lastOwner, memberInvalid, roleNotHeld, rolesIncompatible, roleUnknown } from '../errors/commandErrors.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
@@ -14,17 +12,15 @@ import type { DocumentKey, Reader, Store, StoredDocument, Transaction, Write } f
 import { traceMemberRemoval } from './memberRemovals.ts';
 import { forgetLastImport, holdOrganisation, holdUser, requireUser } from './userAccounts.ts';
 
-/** A user's membership on the instance or in an organisation. */
 export interface Membership {
   readonly userId: string;
-  /** The organisation; undefined for the instance. */
+  /** The id of the organisation; undefined for a membership in the instance. */
   readonly orgId: string | undefined;
 }
 
-/** The store's partition of the instance's members. */
+/** The partition that contains all memberships in the instance. */
 export const INSTANCE_MEMBERS = 'instanceMembers';
 
-/** Builds the write that creates a membership. */
 export function createMember(membership: Membership, roles: readonly string[], now: Date): Write {
   const createdAt = now.toISOString();
   const fields = { ...memberFields(membership, roles, now), sequence: 1, createdAt, changedAt: createdAt };
@@ -37,9 +33,9 @@ const OWNER = 'IAM_OWNER';
 interface Owner {
   readonly userId: string;
   readonly orgId: string;
-  /** Whether the user's tokens are valid: neither the user's state nor the organisation's state suspends the tokens. */
+  /** Whether the user's tokens are valid. The states of the user and of the user's organisation can suspend them. */
   readonly isActive: boolean;
-  /** The documents of the membership, the user and the organisation. */
+  /** The documents on which the user's role and tokens depend: the membership, the user and the organisation. */
   readonly keys: readonly DocumentKey[];
 }
 
@@ -54,7 +50,10 @@ export async function instanceOwners(store: Pick<Store, 'snapshot'>): Promise<st
   return ids;
 }
 
-/** Finds the owners of the instance in a snapshot, and reads their current documents with `reader`. */
+/**
+ * Reads the owners of the instance. Finds their ids in a snapshot, and reads the documents of these users with
+ * `reader`.
+ */
 export async function readOwners(store: Pick<Store, 'snapshot'>, reader: Reader): Promise<Owner[]> {
   const userIds = await instanceOwners(store);
   const members = await reader.getMany(userIds.map(instanceMemberKey), ['body']);
@@ -76,9 +75,9 @@ export async function readOwners(store: Pick<Store, 'snapshot'>, reader: Reader)
 }
 
 /**
- * Requires that an active IAM_OWNER remains.
+ * Requires that another active IAM_OWNER remains if owners lose the role or their tokens.
  * @param isLost whether an owner loses the role or the tokens
- * @returns the documents that must not change until the commit, so that another owner remains active; none if no owner
+ * @returns the documents that keep another owner active; they must not change before the commit. Empty if no owner
  * loses anything
  * @throws IdentityError FAILED_PRECONDITION if no active owner remains
  */
@@ -96,8 +95,8 @@ export async function requireOtherOwner(
 }
 
 /**
- * Requires that another active IAM_OWNER remains until the commit, if the user is an IAM_OWNER. Call this function
- * before the user loses the role or the tokens.
+ * Requires that another active IAM_OWNER remains if this user is an IAM_OWNER. Until the commit, the documents of that
+ * other owner must not change. Call this function before the user loses the role or the tokens.
  * @throws IdentityError FAILED_PRECONDITION if no other active owner remains
  */
 export async function holdOtherOwner(store: Store, transaction: Transaction, userId: string): Promise<void> {
@@ -130,7 +129,8 @@ export function changeRole(
     if (change === 'remove' && !isHeld) throw roleNotHeld({ userId: membership.userId, role });
     const isOwner = role === OWNER && membership.orgId === undefined;
     if (change === 'remove' && isOwner && !force) await holdOtherOwner(store, transaction, membership.userId);
-    // Write the role even if the user already has it, so that a running import does not replace it.
+    // Write the role even if the user already has it: a running import then sees a change, and does not overwrite the
+    // role.
     const roles = change === 'add' ? [...new Set([...held, role])] : held.filter((other) => other !== role);
     if (change === 'add' && !isHeld && !areCompatible(scope, roles))
       throw rolesIncompatible({ userId: membership.userId, role, held });
@@ -142,7 +142,10 @@ export function changeRole(
   });
 }
 
-/** Builds the write that stores a membership's roles. It creates, updates or deletes the document. */
+/**
+ * Returns the write that stores a membership's roles: creates or updates the document, or deletes it if no roles
+ * remain.
+ */
 function memberWrite(
   membership: Membership,
   stored: StoredDocument | undefined,
@@ -174,7 +177,7 @@ function memberFields({ userId, orgId }: Membership, roles: readonly string[], n
 }
 
 /**
- * Checks that a role exists in the scope of the membership, and returns the scope.
+ * Requires that a role exists for memberships of this kind, and returns the kind: instance or organisation.
  * @throws IdentityError INVALID_ARGUMENT
  */
 function checkRole(role: string, { orgId }: Membership): MembershipScope {

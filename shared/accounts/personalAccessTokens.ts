@@ -1,5 +1,3 @@
-// Creates, lists and revokes personal access tokens.
-
 import { parseRestriction, type TokenRestriction } from '../auth/authorise.ts';
 import { generateToken, tokenDigest, tokenId, tokenKey } from '../auth/token.ts';
 import { tokenUnknown } from '../errors/commandErrors.ts';
@@ -7,7 +5,7 @@ import { scanInPasses } from '../store/passes.ts';
 import type { Store, StoredDocument, Write } from '../store/store.ts';
 import { holdUser } from './userAccounts.ts';
 
-/** A new token. Its secret is only in this object, and is never stored. */
+/** A new token. Only this object contains the secret `token`; the database stores a digest. */
 export interface NewToken {
   readonly tokenId: string;
   readonly token: string;
@@ -15,14 +13,14 @@ export interface NewToken {
   readonly expiresAt: string;
 }
 
-/** A stored token with its restriction, without its secret. */
+/** A stored token: its dates and the restriction to operations. The secret is not stored. */
 export interface StoredToken extends TokenRestriction {
   readonly tokenId: string;
   readonly createdAt: string;
   readonly expiresAt: string;
 }
 
-/** Creates a personal access token for a user, and the write that stores it. */
+/** Generates a personal access token for a user, and returns it with the write that stores its digest. */
 export function createPersonalAccessToken(
   { userId, orgId }: { readonly userId: string; readonly orgId: string },
   now: Date,
@@ -82,7 +80,7 @@ export async function revokeToken(store: Store, id: string): Promise<void> {
 }
 
 /**
- * Revokes all tokens that a user has at this moment.
+ * Revokes all tokens of a user. A token that is issued during the call may remain.
  * @returns the number of revoked tokens
  */
 export async function revokeTokens(store: Store, userId: string): Promise<number> {
@@ -103,7 +101,7 @@ function toStoredToken({ id, createdAt = '', expiresAt = '', body }: StoredDocum
   return { tokenId: id, createdAt, expiresAt, ...parseRestriction(body) };
 }
 
-/** Returns the store's partition of a user's tokens. */
+/** Returns the partition that contains all tokens of a user. */
 export function tokenPartition(userId: string): string {
   return `tokens/${userId}`;
 }

@@ -1,18 +1,19 @@
-// The list of organisations whose removal is unfinished.
-
 import { z } from 'zod';
 import { type DocumentKey, documentId, type Reader, type StoredDocument, type Transaction } from '../store/store.ts';
 
 const listKey: DocumentKey = { collection: 'instance', id: documentId('organisation removals') };
 const listSchema = z.array(z.string());
 
-/** Reads the ids of organisations whose removal has begun but not ended: the removal is running, or was interrupted. */
+/**
+ * Returns the ids of the organisations whose removal has begun but not ended. The removal may be running or
+ * interrupted.
+ */
 export async function readRemovals(reader: Reader): Promise<ReadonlySet<string>> {
   const [stored] = await reader.getMany([listKey], ['body']);
   return listedIn(stored);
 }
 
-/** Changes the list of unfinished removals. */
+/** Changes the list of organisations whose removal has not ended. */
 export async function changeRemovals(
   transaction: Transaction,
   change: (orgIds: ReadonlySet<string>) => Iterable<string>,

@@ -1,5 +1,3 @@
-// Users and organisations that the command creates and changes.
-
 import { randomInt } from 'node:crypto';
 import { nameInvalid, organisationUnknown, otpEmailSet, userUnknown } from '../errors/commandErrors.ts';
 import { isInRemoval, organisationSection } from '../organisation/allSections.ts';
@@ -18,7 +16,7 @@ export function generateId(): string {
 }
 
 /**
- * Builds the writes that create an organisation.
+ * Returns the writes that create an organisation.
  * @throws IdentityError INVALID_ARGUMENT for a name that an import would reject
  */
 export function organisationWrites(orgId: string, name: string, now: Date): Write[] {
@@ -29,12 +27,12 @@ export function organisationWrites(orgId: string, name: string, now: Date): Writ
 export interface NewServiceUser {
   readonly userId: string;
   readonly orgId: string;
-  /** Both the user name and the display name. */
+  /** The user name, which is also the display name. */
   readonly name: string;
 }
 
 /**
- * Plans a service user with access token type Bearer (specification 5.3).
+ * Plans a service user whose access tokens have the type Bearer (specification 5.3).
  * @param byDomain whether the organisation's login names contain its domain
  * @throws IdentityError INVALID_ARGUMENT for a name that an import would reject
  */
@@ -47,13 +45,13 @@ export function planServiceUser({ userId, orgId, name }: NewServiceUser, byDomai
 const MAX_NAME_CHARACTERS = 200;
 
 /**
- * Checks a name, and calls `read`, which validates the record with this name. Imports, including imports into ZITADEL,
- * must accept the name.
+ * Requires a name that imports accept, including imports into ZITADEL.
+ * @param read returns the record with this name, or throws InvalidRecordError
  */
 function checkName<Result>(name: string, read: () => Result): Result {
   if (name !== '' && name.trim() === '') throw nameInvalid({ problem: 'it is blank' });
   if (/\p{Cc}/u.test(name)) throw nameInvalid({ problem: 'it contains control characters' });
-  // ZITADEL's requests do not permit longer names.
+  // ZITADEL's API rejects longer names.
   if ([...name].length > MAX_NAME_CHARACTERS)
     throw nameInvalid({ problem: `it has more than ${MAX_NAME_CHARACTERS} characters` });
   try {
@@ -81,11 +79,11 @@ export async function requireUser(
 export const DELETED = 'USER_STATE_DELETED';
 
 /**
- * Requires that a user and the user's organisation are not being deleted, and do not change before the commit. Every
- * write for a user needs this check. If the write commits first, the deletion removes the written records; if the
- * deletion commits first, the write fails.
- * @returns the user's organisation
- * @throws IdentityError NOT_FOUND with the id
+ * Requires that neither a user nor the user's organisation is being deleted. The commit fails if either document
+ * changes first. Call this function before every write that refers to a user. If the write commits before a deletion,
+ * the deletion removes the written record; if the deletion commits first, the write fails.
+ * @returns the id of the user's organisation
+ * @throws IdentityError NOT_FOUND with the user's id
  */
 export async function holdUser(transaction: Transaction, userId: string): Promise<string> {
   const { state, orgId = '' } = await requireUser(transaction, userId, ['state', 'orgId']);
@@ -97,7 +95,7 @@ export async function holdUser(transaction: Transaction, userId: string): Promis
 }
 
 /**
- * Requires that an organisation exists and does not change before the commit.
+ * Requires that an organisation exists. The commit fails if the organisation's document changes first.
  * @throws IdentityError NOT_FOUND with the id
  */
 export async function holdOrganisation(transaction: Transaction, orgId: string): Promise<void> {
@@ -115,14 +113,14 @@ export async function requireOrganisation(reader: Reader, orgId: string): Promis
 }
 
 /**
- * The value of an organisation's `lastImport` if its records do not all come from the same export. A mirroring import
- * then replaces the records only if its request lists the organisation.
+ * The value of `lastImport` of an organisation whose records do not all come from one export. A mirroring import then
+ * replaces the records only if its request lists the organisation in `replace_changed`.
  */
 export const UNKNOWN_IMPORT = 'unknown';
 
 /**
- * Forgets which exports were last imported into organisations, because some of their records are being removed.
- * Otherwise a mirroring import of the same export would create those records again.
+ * Sets the last import of organisations to unknown, because some of their records are being deleted. Otherwise a
+ * mirroring import of the same export would create the deleted records again.
  */
 export async function forgetLastImport(transaction: Transaction, orgIds: Iterable<string>): Promise<void> {
   const keys = Array.from(new Set(orgIds), organisationKey);
@@ -134,7 +132,7 @@ export async function forgetLastImport(transaction: Transaction, orgIds: Iterabl
 
 /**
  * Adds the OTP e-mail factor to a person in one transaction.
- * @returns the person's sequence after the change
+ * @returns the person's new sequence number
  * @throws IdentityError NOT_FOUND if no person has this id, ALREADY_EXISTS if the person has the factor
  */
 export function enableOtpEmail(store: Store, userId: string, now: Date): Promise<number> {

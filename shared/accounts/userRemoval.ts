@@ -29,21 +29,21 @@ import {
 import { requireOtherOwner } from './memberships.ts';
 import { forgetLastImport, requireUser } from './userAccounts.ts';
 
-/** The database of a deletion. The caller must hold the instance's lock exclusively. */
+/** The caller must hold the instance's lock exclusively during a deletion. */
 type Database = Pick<Store, 'snapshot' | 'transaction'>;
 
 const USERS_PER_COMMIT = 100;
 
 /**
- * Marks users as deleted, and deletes everything in the instance that refers to them: tokens, memberships, grants,
- * metadata, links and keys. After the mark, the users' tokens are invalid, and exports omit the users. No new record
- * can refer to a marked user: a transaction that read the user before the mark conflicts with it, and a later
- * transaction treats the user as missing.
+ * Marks users as deleted, and deletes all documents that refer to them: tokens, memberships, grants, metadata, links
+ * and keys. Once a user is marked, the user's tokens are invalid, exports omit the user, and no new record can refer to
+ * the user. A transaction that read the user before the mark conflicts with the mark; a later transaction treats the
+ * user as missing.
  * @param options.force whether to delete the last IAM_OWNER, too
  * @param options.check runs in the transaction that marks users, before the mark
- * @param options.keeping selects changed users, which the deletion keeps with the records that refer to them
- * @param options.onFound called with each batch of records that refer to the users, before the batch is deleted
- * @returns the deleted users
+ * @param options.keeping selects changed users, whom the deletion keeps with the documents that refer to them
+ * @param options.onFound called with each batch of documents that refer to the users, before the batch is deleted
+ * @returns the users who were not kept
  * @throws IdentityError FAILED_PRECONDITION for the last IAM_OWNER; the signal's reason
  */
 export async function stripUsers(
@@ -71,12 +71,17 @@ export async function stripUsers(
   return stripped;
 }
 
-/** Selects users who must not be deleted, because calls that do not hold the lock have changed them. */
+/**
+ * Selects the users to keep, because calls that do not hold the lock have changed them or created records that refer to
+ * them.
+ */
 interface Keeping {
-  /** Returns the document paths of the changed users. Runs in the transaction that marks the other users. */
+  /**
+   * Returns the document paths of the changed users. Runs in the transaction that marks the remaining users as deleted.
+   */
   readonly findChanged: (transaction: Transaction, users: ReadonlyMap<string, StoredDocument>) => ReadonlySet<string>;
   /**
-   * Whether a document that refers to a user prevents the deletion. After the mark, no new document can refer to the
+   * Whether to keep a user to whom this document refers. Called after the mark, so no further document can refer to the
    * user.
    */
   readonly keepsUser: (referring: Stored) => boolean;
@@ -89,23 +94,26 @@ interface StripOptions extends DeletionOptions {
   readonly onFound?: (found: readonly Stored[]) => void;
 }
 
-/** The fields of a user that the mark replaces, and the fields that decide whether the user may be deleted. */
+/** The fields of a user that the mark replaces, and the fields that decide whether to keep the user. */
 const markedFields: readonly FieldName[] = ['orgId', 'partition', 'state', 'changedAt'];
 
-/** Makes the deletion of a marked user final. Until then the user has a digest, and can be restored. */
+/**
+ * Removes the digest of a marked user, which makes the deletion final. A marked user with a digest can still be
+ * restored.
+ */
 const DECIDED = { digest: null } as const satisfies DocumentChanges;
 
 export interface UserDeletion extends Omit<DeletionOptions, 'onDeleting'> {
   /** Whether to delete the last IAM_OWNER, too. */
   readonly force?: boolean;
-  /** Reads the user, even if an earlier deletion of the user was interrupted. */
+  /** Reads the user to delete. Must also find a user whose earlier deletion was interrupted. */
   readonly readUser?: (reader: Reader, userId: string) => Promise<StoredDocument>;
 }
 
 /**
- * Deletes a user, and everything in the instance that refers to the user: tokens, memberships, grants, metadata, links
- * and keys. The first step blocks the user, the last step deletes the user's document. Call this function again to
- * continue an interrupted deletion. The caller must hold the instance's lock exclusively.
+ * Deletes a user, and all documents that refer to the user: tokens, memberships, grants, metadata, links and keys. The
+ * first step blocks the user, and the last step deletes the user's document. After an interruption, call this function
+ * again to continue. The caller must hold the instance's lock exclusively.
  * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION for the last IAM_OWNER
  */
 export async function deleteUser(
@@ -128,7 +136,7 @@ function requireAnyUser(reader: Reader, userId: string): Promise<StoredDocument>
 }
 
 interface Marking {
-  /** The users as they were before they were marked, by id. */
+  /** The users whom this call has marked, as they were before, by id. */
   readonly marked: ReadonlyMap<string, StoredDocument>;
   readonly changed: readonly string[];
 }
@@ -155,7 +163,7 @@ function markUsers(
     const versions = transaction.changedAfter('');
     for (const [userId, stored] of marked) {
       const key = userKey(userId);
-      // A user who is restored must not seem to have been changed by another call.
+      // Keep the version of the last change by a call. Otherwise a restored user would seem to have been changed.
       const version = callVersion(stored, versions.get(documentPath(key)));
       const undecided = { changedAt: withCallVersion(changeDate(stored), version) };
       const end = keeping === undefined ? DECIDED : undecided;
@@ -166,7 +174,7 @@ function markUsers(
   });
 }
 
-/** Finds the marked users who must be kept because a document refers to them. */
+/** Finds the marked users who must be restored, because a document refers to them that `keepsUser` protects. */
 async function findKept(
   store: Database,
   marked: ReadonlyMap<string, StoredDocument>,
@@ -194,7 +202,7 @@ async function changeUsers<Value>(
     });
 }
 
-/** Restores the organisations' marked users if their deletion was interrupted before it became final. */
+/** Restores marked users of the organisations if an interruption left their deletion undecided. */
 export async function restoreUndecided(store: Database, orgIds: ReadonlySet<string>): Promise<void> {
   const undecided = new Map<string, StoredDocument>();
   for await (const user of readMarked(store, orgIds, ['orgId', 'body', 'digest']))
@@ -217,7 +225,7 @@ async function* readMarked(
     for (const stored of documents) if (orgIds.has(stored.orgId ?? '')) yield stored;
 }
 
-/** Deletes users to which no record refers any more. This is the last step of a deletion. */
+/** Deletes the documents of users to whom no document refers any more. This is the last step of a deletion. */
 export async function deleteStripped(
   store: Database,
   users: DeletedUsers,
@@ -236,9 +244,9 @@ export async function deleteStripped(
 }
 
 /**
- * Continues interrupted deletions of the organisations' users. Forgets the last import of other organisations that lose
- * memberships.
- * @param options.onFound called with each batch of records that refer to the users, before the batch is deleted
+ * Continues interrupted deletions of the organisations' users. If other organisations lose memberships, sets their last
+ * import to unknown.
+ * @param options.onFound called with each batch of documents that refer to the users, before the batch is deleted
  */
 export async function finishDeletions(
   store: Database,
@@ -261,7 +269,7 @@ export async function finishDeletions(
   await deleteStripped(store, users, { ...options, onDeleting });
 }
 
-/** Calls `onFound` with each batch of documents, then yields the batch. */
+/** Yields batches of documents, and calls `onFound` with each batch before yielding it. */
 async function* observed(
   found: AsyncIterable<readonly Stored[]>,
   onFound: StripOptions['onFound'],

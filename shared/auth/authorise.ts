@@ -1,5 +1,3 @@
-// Authentication by a personal access token, and the caller's permissions.
-
 import { z } from 'zod';
 import {
   authHeaderInvalid,
@@ -25,14 +23,16 @@ interface TokenCaller {
   readonly userId: string;
   readonly tokenId: string;
   readonly orgId: string;
-  /** The partition of the user's document. People and service users have different partitions. */
+  /** The partition of the user's document. It differs between people and service users. */
   readonly partition: string;
   readonly account?: undefined;
 }
 
-/** The operator of a database. The operator's command runs operations in its own process, without a token. */
+/**
+ * The operator of a database. The operator's command accesses the database in its own process, so it needs no token.
+ */
 interface Operator {
-  /** The account of the operating system. */
+  /** The operating system account of the operator. */
   readonly account: string;
   readonly userId?: undefined;
   readonly orgId?: undefined;
@@ -40,7 +40,9 @@ interface Operator {
 
 export type Caller = TokenCaller | Operator;
 
-/** The user states that suspend a user's tokens (zitadel 6.5); the tokens become valid again when the state ends. */
+/**
+ * The states of a user in which the user's tokens are invalid (zitadel 6.5). They become valid again in other states.
+ */
 const blockedStates: ReadonlySet<string> = new Set([
   'USER_STATE_INACTIVE',
   'USER_STATE_LOCKED',
@@ -48,7 +50,7 @@ const blockedStates: ReadonlySet<string> = new Set([
   'USER_STATE_DELETED',
 ]);
 
-/** The organisation states that suspend the tokens of all users of the organisation. */
+/** The states of an organisation in which the tokens of all its users are invalid. */
 const blockedOrganisationStates: ReadonlySet<string> = new Set(['ORG_STATE_INACTIVE', 'ORG_STATE_REMOVED']);
 
 /** Whether a user's state suspends the user's tokens. */
@@ -61,7 +63,7 @@ export function isOrganisationBlocked(state: string | undefined): boolean {
   return blockedOrganisationStates.has(state ?? '');
 }
 
-// Keep these lists constant, because a database prepares one statement for each list.
+// Keep these lists constant, because the embedded database prepares one statement for each list.
 const tokenFields: readonly FieldName[] = ['digest', 'ownerId', 'orgId', 'expiresAt', 'body'];
 const callerFields: readonly FieldName[] = ['state', 'orgId', 'partition'];
 const readMemberFields: readonly FieldName[] = ['body'];
@@ -77,7 +79,7 @@ export type Authenticate = (
   onIdentified?: OnIdentified,
 ) => Promise<Caller>;
 
-/** Returns an authentication function that treats every caller as the operator of the database. */
+/** Returns an authentication that accepts every caller as the operator of the database. */
 export function asOperator(account: string): Authenticate {
   return async (_store, _authorization, _operation, _now, onIdentified) => {
     onIdentified?.({ account });
@@ -86,9 +88,9 @@ export function asOperator(account: string): Authenticate {
 }
 
 /**
- * Authenticates the caller by the Authorization header (specification 5.1, zitadel 6.5).
+ * Authenticates the caller by the token in the Authorization header (specification 5.1, zitadel 6.5).
  * @throws IdentityError UNAUTHENTICATED; PERMISSION_DENIED for a user of an inactive or removed organisation, and for a
- * token that is restricted to another operation
+ * token that is restricted to other operations
  */
 export async function authenticate(
   store: Reader,
@@ -116,9 +118,9 @@ export async function authenticate(
 }
 
 /**
- * Reads a token's user and the user's organisation in parallel.
- * @param tokenOrgId the user's organisation when the token was created. After that, the user may have been deleted and
- * created again in another organisation.
+ * Reads a token's user and, in parallel, the organisation to which the user belonged when the token was created. If the
+ * user was deleted and created again in another organisation since, reads that organisation afterwards.
+ * @param tokenOrgId the id of the organisation when the token was created
  */
 async function readOwner(store: Reader, userId: string, tokenOrgId = ''): Promise<Owner> {
   const [user, organisation] = await store.getMany([userKey(userId), organisationKey(tokenOrgId)], callerFields);
@@ -128,13 +130,12 @@ async function readOwner(store: Reader, userId: string, tokenOrgId = ''): Promis
   return { user, organisation: present };
 }
 
-/** The stored user of a token, and the user's organisation. */
 interface Owner {
   readonly user: StoredDocument | undefined;
   readonly organisation: StoredDocument | undefined;
 }
 
-/** The error for each missing permission. */
+/** The error to throw if the caller lacks a permission. */
 const deniedErrors: Readonly<Record<Permission, () => IdentityError>> = {
   'iam.write': operationDenied,
   'user.read': userDenied,
@@ -144,7 +145,7 @@ const deniedErrors: Readonly<Record<Permission, () => IdentityError>> = {
 const memberSchema = z.object({ roles: z.array(z.string()).default([]) });
 
 /**
- * Checks that the caller has a permission on the instance. An operator has all permissions.
+ * Requires that the caller has a permission on the instance. An operator has all permissions.
  * @throws IdentityError PERMISSION_DENIED
  */
 export async function authorise(reader: Reader, caller: Caller, permission: Permission): Promise<void> {
@@ -158,8 +159,9 @@ function permits(membership: StoredDocument | undefined, permission: Permission)
 }
 
 /**
- * Reads a user if the caller is the user, or has a permission on the user's organisation or on the instance. Reads the
- * user and the caller's memberships in parallel, because most callers belong to the user's organisation.
+ * Reads a user. Requires that the caller is this user, or has a permission on the user's organisation or on the
+ * instance. Reads the user and the caller's memberships in parallel, because most callers belong to the user's
+ * organisation.
  * @param fields the fields to read: at least `orgId`, and `body` for the memberships
  * @returns undefined if the user does not exist
  * @throws IdentityError PERMISSION_DENIED, whether or not the user exists
@@ -192,11 +194,11 @@ export function parseRoles(membership: StoredDocument | undefined): readonly str
 }
 
 const restrictionSchema = z.strictObject({
-  /** The operations that the token permits; absent if the token permits all operations. */
+  /** The only operations that the token permits; undefined if it permits all. */
   operations: z.array(z.enum(operations)).min(1).readonly().optional(),
 });
 
-/** Restricts a token to some of the operations that its user may call. Without fields, the token is not restricted. */
+/** The restriction of a token to some operations. Without fields, the token permits everything that its user may do. */
 export type TokenRestriction = Readonly<z.output<typeof restrictionSchema>>;
 
 /**
@@ -208,7 +210,7 @@ export function parseRestriction(body: string | undefined): TokenRestriction {
 }
 
 /**
- * Checks that a token permits the operation.
+ * Requires that a token permits the operation.
  * @throws IdentityError PERMISSION_DENIED
  */
 function checkOperation({ operations: valid }: TokenRestriction, requested: Operation): void {

@@ -2,13 +2,13 @@ import { parentPort } from 'node:worker_threads';
 import { hashSync } from 'bcryptjs';
 
 /**
- * A password to hash. `salt` is a cost, to generate a random salt, or the first characters of a hash, which contain its
- * cost and salt.
+ * A password to hash. To hash it for the first time, `salt` is the cost, and bcrypt generates a random salt. To verify
+ * it, `salt` contains the first characters of the stored hash: its cost and its salt.
  */
 export interface BcryptTask {
   readonly password: string;
   readonly salt: number | string;
 }
 
-// The program of a worker thread. It returns the hash of each task.
+// This file is the program of a worker thread, which hashes each received password.
 parentPort?.on('message', ({ password, salt }: BcryptTask) => parentPort?.postMessage(hashSync(password, salt)));

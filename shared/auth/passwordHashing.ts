@@ -1,5 +1,3 @@
-// Password hashes: argon2id and bcrypt, computed off the main thread.
-
 import { argon2, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
@@ -10,7 +8,7 @@ import { WorkerPool } from '../workerPool.ts';
 import type { BcryptTask } from './bcryptWorker.ts';
 
 /**
- * Hashes a clear password with bcrypt and a random salt, off the main thread.
+ * Hashes a clear password with bcrypt and a random salt, in a worker thread.
  * @param signal cancels the task if it has not begun
  * @throws the signal's reason
  * @throws RangeError for a password that bcrypt would truncate
@@ -26,7 +24,8 @@ export async function hashPassword(
 }
 
 /**
- * Whether `encoded` is a hash of `password`: bcrypt, or argon2id with OWASP's parameters; false for any other format.
+ * Whether `encoded` is a hash of `password`. Supports bcrypt, and argon2id with OWASP's parameters; false for any other
+ * format.
  * @param signal cancels the task if it has not begun
  * @throws the signal's reason
  */
@@ -40,7 +39,10 @@ const derive = promisify(argon2);
 
 // OWASP's parameters for argon2id: 19 MiB, two passes, one lane.
 const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
-/** Leaves one of libuv's four threads free, so that passwords do not delay file access, compression or DNS look-ups. */
+/**
+ * The maximum number of argon2id hashes at a time. One of libuv's four threads stays free, so that passwords do not
+ * delay file access, compression and DNS look-ups.
+ */
 const MAX_DERIVATIONS = 3;
 const ENCODED = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
@@ -68,7 +70,7 @@ async function deriveTag(password: string, nonce: Buffer, signal: AbortSignal | 
   }
 }
 
-/** The worker's program as a script. The build defines it, because a deployed function is a single file. */
+/** The source code of the worker. The build defines this constant, because a deployed function is a single file. */
 declare const BCRYPT_WORKER: string | undefined;
 
 const MAX_WORKERS = 16;
@@ -84,8 +86,8 @@ function startWorker(): Worker {
 }
 
 /**
- * Whether `encoded` is a bcrypt hash of `password`. False for hashes above the maximum cost of this service: a hash of
- * cost 31 would take days.
+ * Whether `encoded` is a bcrypt hash of `password`. False for a hash whose cost exceeds this service's maximum: to
+ * verify a hash of cost 31 would take days.
  */
 async function verifyBcrypt(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {
   const cost = costOfBcryptHash(encoded);

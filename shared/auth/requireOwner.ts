@@ -1,4 +1,4 @@
-// Authorisation of exports and imports, checked again while a call runs.
+// Authorises exports and imports, and repeats the check while a call runs.
 
 import { personDenied } from '../errors/errors.ts';
 import { isInSection, serviceUsers } from '../organisation/sections/section.ts';
@@ -11,7 +11,7 @@ import {
   type OnIdentified,
 } from './authorise.ts';
 
-/** The database, and a function that authenticates its callers; by default by their tokens. */
+/** How to authenticate callers; by default by their tokens in the database. */
 interface Authentication {
   readonly store: Store;
   readonly now: () => Date;
@@ -19,9 +19,9 @@ interface Authentication {
 }
 
 /**
- * Requires that the caller is a service user with the role IAM_OWNER, or the operator, as exports and imports do
- * (specification 5.2, zitadel 6.5). Call it before any other check of the request, so that an unauthorised caller
- * learns nothing from the errors of other checks.
+ * Requires that the caller may export and import: a service user with the role IAM_OWNER, or the operator
+ * (specification 5.2, zitadel 6.5). Call this function before any other check of the request, so that an unauthorised
+ * caller learns nothing from other errors.
  * @param authorization the Authorization header
  * @returns the caller
  * @throws IdentityError UNAUTHENTICATED, PERMISSION_DENIED
@@ -39,15 +39,15 @@ export async function requireOwner(
 }
 
 /**
- * Milliseconds between two checks. Including the duration of a check, each caller is checked at least every five
+ * The milliseconds between the end of a check and the next check. Checks are short enough to begin at least every five
  * seconds.
  */
 const INTERVAL_MS = 3_000;
 
 /**
- * Repeats the check of a caller's authorisation while a long call runs, until the result is disposed of.
- * @param check throws when the caller is no longer authorised, or when the database does not answer
- * @param end called once, with the error of `check`, to end the call
+ * Repeats `check` while a long call runs, until the returned object is disposed of.
+ * @param check throws if the caller is no longer authorised, or if the database does not answer
+ * @param end receives the error of the first failed check, to end the call; called at most once
  */
 export function watchAuthorisation(check: () => Promise<unknown>, end: (error: unknown) => void): Disposable {
   let isDisposed = false;

@@ -1,5 +1,3 @@
-// Personal access tokens: format, digests and operations.
-
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { DocumentKey } from '../store/store.ts';
@@ -9,36 +7,41 @@ const PREFIX = 'idpat_';
 const TOKEN = /^idpat_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/;
 
 /**
- * Generates a personal access token: a prefix, 32 random bytes in base64url, and a CRC-32. With the checksum, the
- * service can reject malformed tokens without a database read.
+ * Generates a personal access token: a prefix, 32 random bytes in base64url, and the CRC-32 of this base64url text.
+ * With the CRC-32, the service recognises a mistyped token without reading the database.
  */
 export function generateToken(): string {
   const secret = randomBytes(32).toString('base64url');
   return `${PREFIX}${secret}${checksum(secret)}`;
 }
 
-/** Whether `token` has the format and the checksum of a personal access token. */
+/** Whether a text has the format and the correct checksum of a personal access token. */
 export function isWellFormed(token: string): boolean {
   const [, secret, sum] = TOKEN.exec(token) ?? [];
   return secret !== undefined && sum === checksum(secret);
 }
 
-/** Replaces the personal access tokens in a text, because no output or log may contain them. */
+/**
+ * Replaces each personal access token in a text with a placeholder, because no output and no log may contain tokens.
+ */
 export function withoutTokens(text: string): string {
   return text.replace(/idpat_[A-Za-z0-9_-]{43}[0-9a-f]{8}/g, '(a token)');
 }
 
-/** Derives the id by which a token is stored and revoked: half of its SHA-256, which does not reveal the token. */
+/**
+ * Derives a token's id, which is half of its SHA-256. The store finds a token by its id, and users revoke it by its id.
+ * The id does not reveal the token.
+ */
 export function tokenId(token: string): string {
   return tokenDigest(token).slice(0, 32);
 }
 
-/** Computes the digest that the store keeps instead of the token. */
+/** Computes the digest of a token, which the store keeps instead of the token. */
 export function tokenDigest(token: string): string {
   return hash('sha256', token);
 }
 
-/** Whether `digest` is the token's digest, compared in constant time. */
+/** Whether `digest` is the token's digest. The comparison takes constant time. */
 export function matchesDigest(token: string, digest: string): boolean {
   const actual = Buffer.from(tokenDigest(token), 'hex');
   const expected = Buffer.from(digest, 'hex');
@@ -53,7 +56,7 @@ function checksum(secret: string): string {
   return crc32(`${PREFIX}${secret}`).toString(16).padStart(8, '0');
 }
 
-/** The operations that a token can be restricted to, by their names in `identity pat create --only`. */
+/** The operations to which a token can be restricted. `identity pat create --only` uses the same names. */
 export const operations = ['export', 'import', 'otp-email'] as const;
 
 export type Operation = (typeof operations)[number];

@@ -1,5 +1,3 @@
-// Creates files for tokens.
-
 import { existsSync, lstatSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -7,8 +5,8 @@ import { completeFile } from '../durableFiles.ts';
 import { tokenFileUnusable } from '../errors/commandErrors.ts';
 
 /**
- * Creates a token and stores it in a new file that only its owner can read. Opens the file first, because a token that
- * cannot be written is lost.
+ * Creates a token and stores it in a new file that only the file's owner can read. Opens the file before the token is
+ * created: if opening fails, no token is lost.
  * @throws the errors of `requireNewFile`, before the token is created; the errors of `create` and of the file system
  */
 export async function storeNewToken<Created extends { readonly token: string }>(
@@ -27,7 +25,7 @@ export async function storeNewToken<Created extends { readonly token: string }>(
 }
 
 /**
- * Checks, before a token is created, that its file can be created.
+ * Requires that the file for a token can be created. Call this function before the token is created.
  * @throws IdentityError INVALID_ARGUMENT if the file or a link exists, or if the directory does not exist
  */
 export function requireNewFile(file: string): void {

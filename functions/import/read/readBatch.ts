@@ -102,9 +102,7 @@ function findAdopted(
   return new Set([...documents].filter(isAdopted).map(([path]) => path));
 }
 
-/**
- * Checks a batch and, at the same time, reads the documents with the keys of its records. Returns the checked batch.
- */
+/** Reads the stored documents of a batch's records while `check` checks the records. Returns the checked batch. */
 async function readRecords(
   documents: BatchDocuments,
   plans: readonly RecordPlan[],
@@ -126,7 +124,10 @@ interface ReadRecords {
   readonly mirror: Mirror | undefined;
 }
 
-/** Reads the data that the first read did not contain; returns the records that equal the stored records. */
+/**
+ * Reads the stored bodies and names that the first read did not fetch. Returns the records that equal the stored
+ * records.
+ */
 async function readDifferences(
   documents: BatchDocuments,
   { records, created, onConflict, passwords, mirror }: ReadRecords,
@@ -141,7 +142,7 @@ async function readDifferences(
   const found = documents.pairs(records);
   const equalByDigest = await findEqual(found.filter((pair) => !isUndecided(pair)));
   const differing = found.filter(([plan]) => !equalByDigest.has(plan));
-  // An overwrite needs the whole stored body, and so does an error that lists the differing fields.
+  // An overwrite needs the whole stored body. An error that lists the differing fields needs it, too.
   const whole = keeps ? differing.filter(isUndecided) : differing;
   await Promise.all([
     documents.readNames([
@@ -162,8 +163,8 @@ async function readDifferences(
 }
 
 /**
- * Returns the documents without those that a mirroring import deletes, so that these do not influence decisions about
- * other records.
+ * Leaves out the documents that a mirroring import deletes, so that they do not influence decisions about other
+ * records.
  */
 function withoutDeleted(
   documents: ReadonlyMap<string, StoredDocument>,
@@ -174,8 +175,8 @@ function withoutDeleted(
 }
 
 /**
- * Lists the keys of stored records that may have the mark that a new record needs, such as the mark of an
- * organisation's primary domain.
+ * Lists the stored records that may have a mark which a new record also needs, and which only one record of an
+ * organisation can have. An example is the mark of the primary domain.
  */
 function adjustingKeys(created: readonly RecordPlan[], documents: ReadonlyMap<string, StoredDocument>): DocumentKey[] {
   const keys = created.flatMap(({ claims, key }) => {

@@ -4,9 +4,9 @@ import { orgMemberSection } from '../../../shared/organisation/sections/members.
 import type { Transaction } from '../../../shared/store/store.ts';
 
 /**
- * Finds members that a command removed during the import, so that the import does not give them roles again. If a
- * further member is removed before the commit, the commit fails.
- * @param count the number of removals before the import
+ * Finds members that a command removed during this import. The import must not give them their roles again. The commit
+ * fails if a command removes another member before the commit.
+ * @param count the number of removals before this import
  */
 export async function findRemovedMembers(
   transaction: Transaction,

@@ -1,4 +1,4 @@
-// Names that organisations reserve by verifying a domain. Another import can verify a domain at any time.
+// Names that organisations reserve by verifying a domain. An import that runs at the same time can verify a domain.
 
 import { randomUUID } from 'node:crypto';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
@@ -17,9 +17,10 @@ import { isDeleted, type Mirror } from '../mirror/deletions.ts';
 import { isWritten, type Settled } from '../stages.ts';
 
 /*
- * Every verification of a domain changes the version of the verified domains, a random text in several documents. A
- * commit of people requires that one of these documents has not changed. Firestore locks required documents, and an
- * import has up to 16 commits in flight, so each commit requires another of the documents.
+ * The version of the verified domains is a random text, stored in several documents with the same text. Every
+ * verification of a domain changes the version. The commit of a batch with people fails if the version has changed
+ * since the batch was read. Firestore locks the document that a commit checks, and an import has up to 16 commits in
+ * flight. So the commits check different documents.
  */
 const COPIES = 16;
 
@@ -28,57 +29,69 @@ const copies: readonly DocumentKey[] = Array.from({ length: COPIES }, (_, number
   id: documentId('verified domains', String(number)),
 }));
 
-/** Creates the documents with the version of the verified domains if the database does not have them yet. */
+/** Creates the documents with the version of the verified domains, unless the database has them. */
 export async function createDomainVersion(store: DocumentStore): Promise<void> {
   const [stored] = await store.getMany(copies.slice(0, 1), []);
   if (stored !== undefined) return;
   try {
     await store.commit(copies.map((key) => ({ type: 'create', key, fields: { digest: randomUUID() } })));
   } catch (error) {
-    // Another import has created the documents.
+    // A conflict means that another import has created the documents.
     if (!(error instanceof WriteConflictError)) throw error;
   }
 }
 
-/** Builds the writes that change the version of the verified domains, if records of the commit claim domains. */
+/**
+ * Returns the writes that change the version of the verified domains. Returns no writes unless a written record claims
+ * a domain.
+ */
 export function domainVersionWrites(records: readonly Settled[]): Write[] {
   if (!records.some(({ plan, outcome }) => isWritten(outcome) && claimsDomain(plan))) return [];
   const digest = randomUUID();
   return copies.map((key) => ({ type: 'update', key, fields: { digest } }));
 }
 
-/** Whether a record may reserve a name, so that its commit changes the version of the verified domains. */
+/**
+ * Whether a record claims a domain, so that an organisation reserves names and the version of the verified domains must
+ * change.
+ */
 export function claimsDomain({ record, claims }: RecordPlan): boolean {
   return record.section === domainSection && claims.length > 0;
 }
 
-/** Bounds the memory of the known names. Most user names end in the same few domains. */
+/**
+ * Bounds the memory of the cached owners. Ten thousand are usually enough, because most user names end in the same few
+ * domains.
+ */
 const MAX_KNOWN_NAMES = 10_000;
 
-/** The owners of names, valid for one version of the verified domains. */
+/**
+ * The owners of reserved names: organisation ids by claim id, undefined for a name that is not reserved. They are valid
+ * for one version of the verified domains.
+ */
 interface KnownNames {
   readonly version: string | undefined;
   readonly owners: Map<string, string | undefined>;
 }
 
 /**
- * The names that organisations reserve. An import reads each of the first 10,000 names once per version of the verified
- * domains.
+ * Looks up which names organisations reserve. Caches the first 10,000 look-ups until the version of the verified
+ * domains changes.
  */
 export class ReservedNames {
   private known: KnownNames = { version: undefined, owners: new Map() };
   private reads = 0;
   private readonly mirror: Mirror | undefined;
 
-  /** @param mirror lists domains that the import deletes, so that they reserve no names */
+  /** @param mirror the deletions of a mirroring import: a domain that the import deletes reserves no names */
   constructor(mirror?: Mirror) {
     this.mirror = mirror;
   }
 
   /**
-   * Finds the records that use names of other organisations. Such a record cannot be created or renamed. A stored
-   * record that already has the name keeps it, because the record is older than the claim of the domain. If a domain is
-   * verified before the commit, the commit fails.
+   * Finds the records with a name that another organisation reserves. The import must not create such a record, or give
+   * it this name. A stored record that has the name already may keep it, because the record is older than the
+   * verification of the domain. The commit fails if a domain is verified before the commit.
    * @returns the records, each with its issue
    */
   async find(transaction: Transaction, plans: readonly RecordPlan[]): Promise<ReadonlyMap<RecordPlan, RecordIssue>> {
@@ -98,7 +111,9 @@ export class ReservedNames {
     );
   }
 
-  /** Reads the owners of names. If the version of the domains changes before the commit, the commit fails. */
+  /**
+   * Reads which organisations reserve the names. The commit fails if the version of the verified domains changes first.
+   */
   private async readOwners(
     transaction: Transaction,
     keys: readonly DocumentKey[],

@@ -1,4 +1,4 @@
-// Finds project grants that would lose roles that user grants use.
+// Finds the project grants whose overwrite would remove roles that user grants use.
 
 import type { IssueParams } from '../../../shared/errors/issueText.ts';
 import { parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
@@ -15,30 +15,31 @@ import type { DoomedRecord } from '../stages.ts';
 
 const ROLES = 'projectGrant.roleKeys[]';
 
-/** The user grants with roles that a project grant would lose. */
+/** The user grants that use roles which the overwrite of a project grant would remove. */
 interface Use {
   readonly roles: Set<string>;
   readonly firstId: string;
   count: number;
 }
 
-/** The stored roles that project grants of a batch would lose. */
+/** For each project grant of a batch, the stored roles that an overwrite would remove. */
 type LostRoles = ReadonlyMap<RecordPlan, ReadonlySet<string>>;
 
-/** The uses of roles that project grants of a batch would lose. */
 interface RolesInUse {
-  /** The project grants, each with a description of the use of its roles. */
+  /**
+   * The project grants that must not lose their roles, each with a description of the user grants that use the roles.
+   */
   readonly rolesInUse: ReadonlyMap<RecordPlan, IssueParams>;
   /**
-   * The user grants that do not prevent the loss, because a mirroring import can delete them first. Afterwards, the
-   * import recreates the user grants that the file contains.
+   * User grants that a mirroring import deletes before it writes the project grants, so that they do not prevent the
+   * overwrite. The import creates them again if the file contains them.
    */
   readonly early: readonly DoomedRecord[];
 }
 
 /**
- * Finds the user grants with roles that project grants would lose.
- * @param documents the stored records with their bodies, by path
+ * Finds the user grants that use roles which the overwrite of a project grant would remove.
+ * @param documents the stored project grants with their bodies, by path
  */
 export async function findRolesInUse(
   store: ImportedStore,
@@ -63,7 +64,7 @@ function findLostRoles(plans: readonly RecordPlan[], documents: ReadonlyMap<stri
   return lost;
 }
 
-/** Finds the user grants with lost roles. Reads the user grants of each organisation once, in passes. */
+/** Finds the user grants that use lost roles. Reads the user grants of each organisation once. */
 async function findUses(
   store: ImportedStore,
   lostRoles: LostRoles,

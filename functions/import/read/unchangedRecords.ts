@@ -17,10 +17,9 @@ import { isDoomed } from '../mirror/deletions.ts';
 import type { InspectedRecord } from '../plan/inspectedRecords.ts';
 import type { Targets } from '../plan/targets.ts';
 
-/** The unchanged records of a file, by their positions in the file. */
 export class UnchangedRecords {
   private readonly places = new Map<string, Set<number>>();
-  /** The list of the record that was added last. The next record is usually in the same list. */
+  /** The list to which the last record was added. The next record usually belongs to the same list. */
   private last: { readonly entry: number; readonly list: string; readonly indices: Set<number> } | undefined;
   size = 0;
 
@@ -42,9 +41,10 @@ export class UnchangedRecords {
 }
 
 /**
- * Finds the records of the given sections that are stored exactly as in the file and whose referenced records exist.
- * Counts these records as unchanged. All other records are decoded, checked and decided individually, even if they are
- * equal. The search stops when most records of a batch differ, because the import must read differing records twice.
+ * Finds the records of some sections that are unchanged: the stored record is equal, and the records to which it refers
+ * exist. Counts them as unchanged. The import decodes, checks and decides all other records individually, even if they
+ * prove to be equal. The search stops when most records of a batch differ, because the import reads differing records
+ * again.
  */
 export async function findUnchanged(
   { inspected, store, signal, removed, mirror, state }: ImportContext,
@@ -52,10 +52,11 @@ export async function findUnchanged(
   sections: ReadonlySet<Section>,
 ): Promise<UnchangedRecords> {
   const unchanged = new UnchangedRecords();
-  // The interrupted removal of another organisation may have deleted records to which the file's records refer.
+  // The records of an organisation whose removal was interrupted count as missing, even if they still exist. So check
+  // every record individually.
   if (removed.size > 0) return unchanged;
   const stored = inspected.of(sections).filter(({ entry }) => targets.get(entry)?.isNew === false);
-  // The lock prevents the deletion of records that this import has found unchanged in earlier phases.
+  // A record that this import has found unchanged still exists, because the lock prevents its deletion.
   const isUnchanged = (key: DocumentKey, orgId: string) => {
     const target = inspected.find(key);
     return target?.orgId === orgId && target.unchangedIn === state;
@@ -93,7 +94,7 @@ export async function findUnchanged(
 
 const mirroredFields: readonly FieldName[] = [...contentFields, 'changedAt'];
 
-/** Whether a record equals the stored record, and a mirroring import has nothing else to decide about the record. */
+/** Whether a record equals the stored record, and a mirroring import has nothing more to do for it. */
 function isStored(
   record: InspectedRecord,
   stored: StoredDocument | undefined,

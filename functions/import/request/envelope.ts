@@ -38,7 +38,10 @@ import {
   uploadFields,
 } from '../contract.ts';
 
-/** An export file inside the request: its byte range, `end` exclusive, and its JSON kind. */
+/**
+ * An export file inside the request: the position of its first byte, the position after its last byte, and its JSON
+ * kind.
+ */
 interface InlineFile {
   readonly field: string;
   readonly kind: ValueKind;
@@ -46,13 +49,14 @@ interface InlineFile {
   readonly end: number;
 }
 
-/** An import request whose inline export files, which can be large, are located but not read. */
+/**
+ * An import request, with the positions of its inline export files. The files can be large, so they are not parsed yet.
+ */
 export interface ImportEnvelope {
   readonly request: ImportRequest;
   readonly inline: readonly InlineFile[];
-  /** Whether the body is the export file. */
+  /** Whether the whole body is the export file, with the options in the query. */
   readonly isFile?: true;
-  /** Unknown fields of the request. */
   readonly ignored: readonly IgnoredField[];
 }
 
@@ -66,8 +70,8 @@ export function adviceIfLarger(hasTransfers: boolean): string {
 }
 
 /**
- * Reads an import request (specification 2.5) without keeping its inline export file in memory. The file's reader
- * checks the file later, before the import changes anything. Unknown fields are checked and ignored (zitadel 1.1).
+ * Reads an import request (specification 2.5) without keeping its inline export file in memory. Checks and ignores
+ * unknown fields (zitadel 1.1). Does not check the file: the import validates it before the first write.
  * @throws IdentityError INVALID_ARGUMENT for malformed JSON, a body other than an object, or an invalid field
  */
 export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> {
@@ -83,7 +87,8 @@ export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> 
   }, exportFileLimits);
   try {
     for await (const chunk of body.open()) {
-      // Reading many small fields takes long, and a body in memory arrives without pauses, so other calls would wait.
+      // Reading many small fields takes long. A body in memory arrives without pauses, so without this yield other
+      // calls would wait.
       await yieldToEventLoop();
       for (const value of splitter.push(chunk)) addField(value, { fields, inline, ignored });
     }
@@ -117,7 +122,10 @@ export function requireMirrorOptions({ mirror, onConflict, dryRun, maxDeleted, r
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
-/** Requires that a request that opens an upload has no import options, except the timeout of the call. */
+/**
+ * Requires that a request that opens an upload has no import options. Only the option `timeout` is permitted, because
+ * it limits this call.
+ */
 function requireNoOptions(fields: Readonly<Record<string, unknown>>): void {
   const options = Object.keys(fields).filter((name) => {
     const option = importFields.get(name);
@@ -129,8 +137,8 @@ function requireNoOptions(fields: Readonly<Record<string, unknown>>): void {
 }
 
 /**
- * Finds an error inside an inline file. If the file's brackets are unbalanced, the parser reports the error only after
- * the file, in the request.
+ * Finds the error inside an inline file, if the file caused it. If the file's brackets are unbalanced, the parser of
+ * the request reports an error only after the file.
  */
 async function errorInFile(body: RequestBytes, start: number | undefined): Promise<JsonError | undefined> {
   if (start === undefined) return undefined;
@@ -138,14 +146,13 @@ async function errorInFile(body: RequestBytes, start: number | undefined): Promi
   try {
     for await (const chunk of chunksInTurns(body.open(start))) reader.push(chunk);
   } catch (error) {
-    // An error without a path is outside the file.
+    // If an error has no path, its cause is outside the file.
     if (error instanceof JsonError) return error.path.length > 0 ? error : undefined;
     throw error;
   }
   return undefined;
 }
 
-/** The fields of a request, by how they are processed. */
 interface SortedFields {
   readonly fields: Record<string, unknown>;
   readonly inline: InlineFile[];
@@ -166,28 +173,31 @@ function enterBody(kind: ValueKind): Treatment {
   return 'enter';
 }
 
-/** Checks the content of unknown objects and lists piece by piece, because they can be large. */
+/**
+ * Decides how to parse a field of the request. Unknown objects and lists can be large, so their content is checked
+ * piece by piece.
+ */
 function treatField(name: string, depth: number, kind: ValueKind): Treatment {
   if (depth > 1 || kind === 'scalar' || importFields.has(name)) return 'keep';
   return inlineFields.has(name) ? 'skip' : 'enter';
 }
 
-/** The export file of a request. */
 export interface FoundSource extends ExportFileSource {
-  /** The object that contains the file, and its pinned generation; undefined for a file inside the request. */
+  /**
+   * The object in Cloud Storage that contains the file, with its pinned generation; undefined if the file is in the
+   * request.
+   */
   readonly location?: Pick<TransferObject, 'bucket' | 'path' | 'generation'>;
 }
 
-/** Provides the files of requests. */
 interface SourcePorts {
   readonly objectStorage: ObjectStorage;
-  /** Finds an upload of the caller. */
   readonly findUpload: (id: string) => Promise<TransferObject>;
-  /** Stores an object's bytes for further reads. */
+  /** Wraps an object so that only the first read downloads it, if the memory for bodies suffices. */
   readonly keep: (object: Pick<PinnedObject, 'size' | 'read'>) => Pick<PinnedObject, 'read'>;
-  /** The maximum size of a file that is the body, after decompression. */
+  /** The greatest decompressed size of a file that is the request body, in bytes. */
   readonly maxBytes: number;
-  /** The remedy for a larger file. */
+  /** The remedy in the error about a larger file. */
   readonly advice: string;
 }
 
@@ -197,8 +207,8 @@ export interface RequestBytes {
 }
 
 /**
- * Requires that a request has one export file, or opens an upload of a file.
- * @throws IdentityError INVALID_ARGUMENT for no source or more than one; UNIMPLEMENTED for ZITADEL's local and S3
+ * Requires that a request contains exactly one export file, or opens an upload.
+ * @throws IdentityError INVALID_ARGUMENT for no source or several sources; UNIMPLEMENTED for ZITADEL's local and S3
  * sources
  */
 export function requireOneSource({ request, inline, isFile }: ImportEnvelope): void {
@@ -211,8 +221,9 @@ export function requireOneSource({ request, inline, isFile }: ImportEnvelope): v
 }
 
 /**
- * Returns the export file of a request with exactly one source (specification 4.3): the body, an inline object or text,
- * an object in a bucket, or an upload. Pins the object's generation, so that every read returns the same bytes.
+ * Returns the export file of a request that has exactly one source (specification 4.3). The source is the body, an
+ * inline object or text, an object in a bucket, or an upload. Pins an object's generation, so that every read returns
+ * the same bytes.
  */
 export async function findSource(
   { request, inline, isFile }: ImportEnvelope,
@@ -240,7 +251,9 @@ export async function findSource(
   };
 }
 
-/** Yields the JSON of a file that is the body. The decompressed file must not exceed the size limit of a body. */
+/**
+ * Yields the JSON of an export file that is the request body. Throws if the decompressed file exceeds the size limit.
+ */
 function bodyJson(
   body: AsyncIterable<Uint8Array>,
   { maxBytes, advice }: Pick<SourcePorts, 'maxBytes' | 'advice'>,

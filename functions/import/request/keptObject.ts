@@ -8,8 +8,8 @@ import type { PinnedObject } from '../../../shared/objectStorage/objectStorage.t
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * An object that an import downloads once and reads for each phase. An object that exceeds the memory for bodies is
- * downloaded for each read.
+ * An object that an import downloads once, keeps in memory, and reads in each phase. If the memory for bodies does not
+ * suffice, each read downloads the object.
  */
 export class KeptObject implements Disposable {
   private readonly object: Pick<PinnedObject, 'size' | 'read'>;
@@ -34,7 +34,8 @@ export class KeptObject implements Disposable {
     const kept = this.isKept ? Buffer.allocUnsafeSlow(size) : undefined;
     let position = 0;
     for await (const chunk of this.object.read(signal)) {
-      // If the download is longer than the object, reading fails at its end, because the checksum differs.
+      // If the download is longer than the object, keep only its first bytes: the read then fails at the end, because
+      // the checksum differs.
       kept?.set(chunk.subarray(0, size - position), position);
       position = Math.min(size, position + chunk.length);
       yield chunk;

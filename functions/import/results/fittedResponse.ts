@@ -1,7 +1,7 @@
 import { withoutEmpty } from '../../../shared/defined.ts';
 import type { Deletion, ImportError, ImportResponse } from '../contract.ts';
 
-/** The lists whose entries a shortened response can omit. */
+/** The lists of a response that can be shortened. */
 type Lists = {
   readonly errors: readonly ImportError[];
   readonly deletions: readonly Deletion[];
@@ -9,9 +9,10 @@ type Lists = {
 };
 
 /**
- * Returns a response as JSON of at most `maxBytes`. Omits first the lists of ids, then warnings, deletions and errors,
- * then the organisations. `summary` counts the omitted entries, so the outcome of a finished import is never lost.
- * @param maxBytes infinite for no limit
+ * Returns a response as JSON of at most `maxBytes` bytes. If it is too long, first omits the lists of ids; then entries
+ * of the lists of warnings, deletions and errors; then the organisations. `summary` counts the omitted entries, so that
+ * a long response does not hide the outcome.
+ * @param maxBytes Infinity for no limit
  */
 export function fittedResponse(response: ImportResponse, maxBytes: number): string {
   const whole = JSON.stringify(response);
@@ -19,7 +20,7 @@ export function fittedResponse(response: ImportResponse, maxBytes: number): stri
   const shorter = withoutIds(response);
   const { errors = [], deletions = [], summary } = shorter;
   const bare = withLists(shorter, { errors: [], deletions: [], warnings: [] });
-  // The counts of omitted entries need some bytes too.
+  // Leave space for the counts of omitted entries.
   let room = maxBytes - Buffer.byteLength(JSON.stringify(bare)) - COUNTER_BYTES;
   const take = <Item>(items: readonly Item[]): Item[] => {
     const taken: Item[] = [];
@@ -47,7 +48,7 @@ function withoutIds({ success, summary, ...response }: ImportResponse): ImportRe
   };
 }
 
-/** Replaces the lists of errors and warnings with shorter lists, and counts the omitted entries. */
+/** Replaces the lists of errors, deletions and warnings with shorter lists, and adds the counts of omitted entries. */
 function withLists(response: ImportResponse, { errors, deletions, warnings }: Lists): ImportResponse {
   const { errors: allErrors = [], deletions: allDeletions = [], summary, ...rest } = response;
   const counters = withoutEmpty({

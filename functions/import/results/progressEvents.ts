@@ -1,17 +1,17 @@
 import type { ImportEvent, ImportProgress } from '../contract.ts';
 
-/** Builds the last event; its line has at most `maxBytes`. */
+/** Builds the last event of a response, as a line of at most `maxBytes` bytes. */
 export type LastLine = (maxBytes: number) => string;
 
-/** The minimum time between two events of one phase. */
+/** The minimum interval between two progress events of one phase. */
 const MIN_INTERVAL_MS = 1_000;
 /**
- * The interval between events grows with the import, up to this fraction of its duration. So an import of an hour sends
- * about a thousand events.
+ * The interval between progress events grows with the elapsed time: it is this fraction of the time so far. So an
+ * import of an hour sends about a thousand events.
  */
 const MAX_PART = 1 / 300;
 
-/** The events of one import, as lines of its response. The import does not wait for their reader. */
+/** The events of one import, as lines of its response. A client that reads slowly does not delay the import. */
 export class ProgressEvents {
   private readonly start = performance.now();
   private readonly beginning = Promise.withResolvers<void>();
@@ -19,24 +19,26 @@ export class ProgressEvents {
   private read: (() => ImportProgress) | undefined;
   private wake = () => {};
 
-  /** Resolves when the first event exists: the file is valid, and the audit trail contains the call. */
+  /**
+   * Resolves when the import has validated the file, and the audit trail has recorded the call. The first event is sent
+   * then.
+   */
   get begun(): Promise<void> {
     return this.beginning.promise;
   }
 
-  /** @param read reads the progress at any later time */
+  /** @param read returns the current progress; called for each progress event */
   begin(read: () => ImportProgress): void {
     this.read = read;
     this.beginning.resolve();
   }
 
-  /** Adds an event about the progress so far. */
   addProgress(): void {
     this.added.push(this.progressLine());
     this.wake();
   }
 
-  /** Yields the lines up to the last event. Sends fewer progress events to a slow reader. */
+  /** Yields the event lines, ending with the last event. If the client reads slowly, fewer progress events are sent. */
   async *lines(last: Promise<LastLine>, maxBytes: number): AsyncGenerator<Uint8Array> {
     let room = maxBytes;
     const encode = (line: string) => {
@@ -57,7 +59,10 @@ export class ProgressEvents {
     yield encode(ending.line(room - 1));
   }
 
-  /** Waits until there is a next event, the import ends, or a progress event is due. */
+  /**
+   * Waits for an event or the end of the import, but at most until a progress event is due. Returns false if the
+   * progress event is due.
+   */
   private async isWokenInTime(): Promise<boolean> {
     if (this.added.length > 0) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();

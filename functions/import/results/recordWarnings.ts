@@ -1,5 +1,3 @@
-// Warnings about a record that the import did not reject.
-
 import type { RecordWarning } from '../../../shared/errors/warnings.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
@@ -10,7 +8,7 @@ import type { RecordOutcome } from '../stages.ts';
 const NO_WARNINGS: readonly ImportWarning[] = [];
 const NONE_OF_RECORD: readonly RecordWarning[] = [];
 
-/** Lists the warnings about a record with this outcome. */
+/** Lists the warnings that a record with this outcome causes; a rejected record causes none. */
 export function collectWarnings(record: OrganisationRecord, outcome: RecordOutcome): readonly ImportWarning[] {
   if (outcome.kind === 'failed') return NO_WARNINGS;
   const ofRecord = record.section.warnings?.(record) ?? NONE_OF_RECORD;

@@ -1,13 +1,13 @@
 import type { ImportProgress } from '../contract.ts';
 
-/** The minimum duration and share of settled records for an estimate of the speed. */
+/** Before this time, and before this share of the records is settled, the speed cannot be estimated. */
 const MIN_MEASURED_MS = 3_000;
 const MIN_MEASURED_SHARE = 0.01;
 
 /**
- * Estimates the milliseconds that the remaining records of an import need at the average speed so far; undefined until
- * the speed is known.
- * @param done the number of settled records, and the total number
+ * Estimates the milliseconds for the remaining records of an import from the average speed so far. Returns undefined
+ * until the speed can be estimated.
+ * @param done how many records have an outcome, and how many there are
  */
 export function remainingMs(
   elapsedMs: number,
@@ -19,7 +19,8 @@ export function remainingMs(
 }
 
 /**
- * Returns the needed and the remaining time in seconds, if an import needs more time than is left until its timeout.
+ * Returns the time that an import needs and the time left until its timeout, in seconds. Returns undefined if the time
+ * suffices.
  */
 export function excessOf(neededMs: number, leftMs = Number.POSITIVE_INFINITY): ImportProgress['exceedsTimeout'] {
   if (neededMs <= leftMs) return undefined;

@@ -1,4 +1,4 @@
-// Explains the errors of records that repeat the id of an earlier record of the file.
+// Explains errors of records whose id repeats the id of an earlier record of the file.
 
 import { issueParams } from '../../../shared/errors/issueText.ts';
 import { recordNoun } from '../../../shared/errors/nouns.ts';
@@ -12,7 +12,7 @@ import type { OrganisationRecord } from '../../../shared/organisation/record.ts'
 import type { Collection } from '../../../shared/store/store.ts';
 import { identifyingKey } from '../plan/earlierRecords.ts';
 
-/** The facts that identify a record to the user. */
+/** The properties by which a user can recognise a record. */
 interface NamedRecord {
   readonly type: string;
   readonly collection: Collection;
@@ -20,12 +20,10 @@ interface NamedRecord {
   readonly name: string;
 }
 
-/** A record that repeats the id of an earlier record of the file. */
 export interface Repetition extends NamedRecord {
   readonly key: string;
 }
 
-/** Returns the facts about a repeated record that its error needs. */
 export function repetitionOf(record: OrganisationRecord): Repetition {
   return { ...named(record), key: identifyingKey(record) };
 }
@@ -35,14 +33,12 @@ function named({ section, json, orgId }: OrganisationRecord): NamedRecord {
   return { type, collection: section.collection, orgId, name };
 }
 
-/** The report whose errors receive the explanations. */
 interface RepetitionReport {
-  /** The first repeated records, by the positions of their errors. */
+  /** The first repeated records, by the indices of their errors in the report. */
   readonly repetitions: ReadonlyMap<number, Repetition>;
   explainError(position: number, meaning: Meaning): void;
 }
 
-/** The file of an import, and its report. */
 interface ReportedFile {
   readonly source: ExportFileSource;
   readonly settings: Parameters<typeof organisationFilter>[0];
@@ -51,8 +47,9 @@ interface ReportedFile {
 }
 
 /**
- * Adds both records to the errors of repeated ids if the records have different kinds, names or organisations. Reads
- * the file again if there are such errors, because neither stored records nor trials contain the names.
+ * Completes the errors about repeated ids: each error then describes the record and the earlier record. Leaves an error
+ * unchanged if both have the same kind, name and organisation. If there are such errors, reads the file again, because
+ * only the file contains the names of both records.
  */
 export async function nameRepetitions({ source, settings, report, signal }: ReportedFile): Promise<void> {
   const { repetitions } = report;

@@ -1,5 +1,3 @@
-// The outcomes of an import's records, from which the response is created.
-
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { addCounts, type Counts, increase, total } from '../../../shared/collections/counts.ts';
 import { withoutEmpty } from '../../../shared/defined.ts';
@@ -16,9 +14,9 @@ import { collectWarnings } from './recordWarnings.ts';
 import { remainingMs } from './remainingTime.ts';
 import { type Repetition, repetitionOf } from './repeatedRecords.ts';
 
-/** The summary's facts about the whole import. */
+/** The facts about the import that the report does not know itself. */
 interface ImportFacts {
-  /** The first records that are deleted. */
+  /** The deletions to list in the response, which can be fewer than the import made. */
   readonly deletions?: readonly Deletion[];
   /** Whether the file had a manifest that proved it complete and unchanged. */
   readonly proved: boolean;
@@ -26,25 +24,26 @@ interface ImportFacts {
 }
 
 const MAX_LISTED_IDS = 100_000;
-/** Bounds the memory of the names of repeated records. */
+/** The maximum number of repeated records to remember, with their names. The limit bounds the memory. */
 const MAX_REPETITIONS = 1_000;
 
-/** The outcomes of all records, from which the import response is created. */
+/** Collects the outcomes of all records, and creates the import response. */
 export class ImportReport {
-  /** The current phase of the import; the organisations are phase 1. */
+  /** The current phase. Phase 1 writes the organisations. */
   phase = 1;
   private startedAt: number | undefined;
   /** The operation that holds the lock for which the import waits. */
   waitingFor: LockHolder | undefined;
   /** The numbers of records to import, by section; undefined until the whole file is read. */
   total: Counts | undefined;
-  /** The milliseconds that the import probably needs if all records are new. */
+  /** The estimated duration of the import in milliseconds, if all records are new. */
   expectedMs = 0;
-  /** The numbers of records that a mirroring import has deleted so far. */
+  /** The counts of records that a mirroring import has deleted so far. */
   deletions: { readonly done: Counts } | undefined;
   private readonly errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
   /**
-   * The entries of `success` in the response, by organisation id. An entry lists the imported ids of an organisation.
+   * The entries of `success` in the response, by organisation id. Each entry lists the ids of an organisation's
+   * imported records.
    */
   private readonly success = new Map<string, JsonObject & { orgId: string }>();
   private readonly counts: Record<RecordOutcome['kind'], Counts> = {
@@ -58,16 +57,16 @@ export class ImportReport {
   private readonly warnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
   private readonly createdOrgs = new BoundedList<string>(MAX_LISTED_ISSUES);
   /**
-   * The warnings about privileges, domains and states. They are in a separate list, so that other warnings cannot
-   * displace them.
+   * The warnings about privileges, domains and states. They have their own list, so that other warnings cannot use up
+   * their limit.
    */
   private readonly writeWarnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
   /**
-   * The warnings about the request and the whole file. The response lists all of them, in addition to the limited lists
-   * of other warnings.
+   * The warnings about the request and the whole file. The response lists all of them; the limit for other warnings
+   * does not count them.
    */
   private readonly fileWarnings: ImportWarning[] = [];
-  /** The first repeated records, by the positions of their errors. */
+  /** The first repeated records, by the indices of their errors. */
   readonly repetitions = new Map<number, Repetition>();
   private readonly maxListedIds: number;
   private listed = 0;
@@ -82,7 +81,7 @@ export class ImportReport {
     this.startedAt ??= performance.now();
   }
 
-  /** The milliseconds that the remaining records need at the speed so far, or as expected until the speed is known. */
+  /** The estimated milliseconds for the remaining records, from the speed so far. Until that is known, `expectedMs`. */
   get remainingMs(): number {
     if (this.startedAt === undefined || this.total === undefined) return this.expectedMs;
     const { notCarried: _, ...settled } = this.counts;
@@ -90,17 +89,15 @@ export class ImportReport {
     return remainingMs(performance.now() - this.startedAt, { records, total: total(this.total) }) ?? this.expectedMs;
   }
 
-  /** Adds a warning about the request or the whole file. */
   addFileWarning(warning: ImportWarning): void {
     this.fileWarnings.push(warning);
   }
 
-  /** Adds an organisation that exists after the first phase, so that its records are imported. */
+  /** Adds an organisation that exists after the first phase. The response then lists it. */
   addOrganisation(orgId: string): void {
     this.success.set(orgId, { orgId });
   }
 
-  /** Adds a record's outcome. */
   add(record: OrganisationRecord, outcome: RecordOutcome): void {
     this.count(outcome.kind, record.section.name);
     const fieldError = record.adjustment?.error;
@@ -123,7 +120,7 @@ export class ImportReport {
     this.errors.add(withShortTexts(given));
   }
 
-  /** Replaces the reason of an error. */
+  /** Replaces the reason and the message of the error at an index. */
   explainError(position: number, meaning: Meaning): void {
     const error = this.errors.entries[position];
     if (error !== undefined) this.errors.entries[position] = withShortTexts({ ...error, ...meaning });
@@ -139,12 +136,11 @@ export class ImportReport {
     return addCounts(created, overwritten);
   }
 
-  /** Whether any record of the file failed, or any stored record must not be deleted. */
+  /** Whether a record of the file failed, or a stored record that should be deleted must stay. */
   get hasErrors(): boolean {
     return this.errors.size > 0 || hasAny(this.counts.failed);
   }
 
-  /** The number of deleted records. */
   get deletedRecords(): number {
     return total(this.deleted);
   }
@@ -153,13 +149,13 @@ export class ImportReport {
     return this.deletions?.done ?? {};
   }
 
-  /** The numbers of records so far, by outcome and section, without zeros. */
+  /** The numbers of records decided so far, by outcome and section. Omits zeros. */
   get records(): Record<string, Counts> {
     const entries = Object.entries({ ...this.counts, deleted: this.deleted }).filter(([, counts]) => hasAny(counts));
     return Object.fromEntries(entries.map(([kind, counts]) => [kind, { ...counts }]));
   }
 
-  /** The numbers of records so far, by outcome. */
+  /** The numbers of records decided so far, by outcome. */
   get totals(): Counts {
     const sums = Object.entries({ ...this.counts, deleted: this.deleted }).map(
       ([kind, counts]) => [kind, total(counts)] as const,
@@ -167,7 +163,7 @@ export class ImportReport {
     return Object.fromEntries(sums.filter(([, sum]) => sum > 0));
   }
 
-  /** Creates the import response: ZITADEL's lists and `summary`. Omits empty lists, as ZITADEL does. */
+  /** Creates the import response, which contains ZITADEL's lists and `summary`. Omits empty lists, as ZITADEL does. */
   toJson({ proved, dryRun, deletions = [] }: ImportFacts): ImportResponse {
     const { deleted } = this;
     const deletionsOmitted = total(deleted) - deletions.length;
@@ -222,7 +218,10 @@ function hasAny(counts: Counts): boolean {
   return Object.keys(counts).length > 0;
 }
 
-/** Returns a record's entry in the lists of `success`. The entry contains ids as in the file, and lists as stored. */
+/**
+ * Returns a record's entry for a list in `success`. Ids in the entry are as in the file; a list in the entry is as
+ * stored.
+ */
 function successEntry(
   { given, json, orgId }: OrganisationRecord,
   entry: readonly string[] | Readonly<Record<string, string>>,

@@ -9,26 +9,27 @@ import { type ImportEvent, type ImportResponse, NDJSON, type OpenedUpload } from
 import { fittedResponse } from './fittedResponse.ts';
 import { type LastLine, ProgressEvents } from './progressEvents.ts';
 
-/** The result of a request: the response of an import, or an opened upload. */
 export type ImportAnswer = ImportResponse | OpenedUpload;
 
-/** The client of an import. */
 export interface ImportClient {
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Receives the import's progress, if the client accepts events. */
+  /** Sends the import's progress to the client; undefined unless the client accepts events. */
   readonly events?: ProgressEvents;
 }
 
-/** Cloud Run truncates streamed responses above 10 MiB, although it accepts larger responses with a content length. */
+/**
+ * The maximum size of a response with events, in bytes. Cloud Run truncates a response above 10 MiB unless its headers
+ * contain the content length.
+ */
 const MAX_STREAMED_BYTES = 10_000_000;
 const JSON_TYPE = 'application/json';
 
 /**
- * Runs an import and responds with its outcome, or with its events while it runs if the client accepts them. An error
- * before the first event has its own status and body.
- * @param maxBytes the limit of a response
- * @throws the error of an import that ends before its first event
+ * Runs an import and responds. The response is one JSON object, or a stream of events if the client accepts events. An
+ * error before the first event is an ordinary error response.
+ * @param maxBytes the greatest size of a response
+ * @throws the error of an import that fails before its first event
  */
 export async function respond(
   context: Context<HttpEnv>,
@@ -42,7 +43,7 @@ export async function respond(
   const events = new ProgressEvents();
   const running = run({ signal: AbortSignal.any([signal, left.signal]), events });
   const last = running.then(resultLine, (error: unknown) => errorLine(error, context));
-  // A call that ends before its first event has failed or opened an upload.
+  // A call that ends without an event has failed, or has opened an upload.
   const answer = await Promise.race([events.begun, running]);
   if (answer !== undefined) return wholeResponse(answer, maxBytes);
   const lines = events.lines(last, Number.isFinite(maxBytes) ? Math.min(maxBytes, MAX_STREAMED_BYTES) : maxBytes);
@@ -68,7 +69,7 @@ function answerJson(answer: ImportAnswer, maxBytes: number): string {
   return 'upload' in answer ? JSON.stringify(answer) : fittedResponse(answer, maxBytes);
 }
 
-/** Whether the client lists the media type of events, and does not prefer JSON. A wildcard means JSON. */
+/** Whether the client wants events: it lists their media type, and does not prefer JSON. A wildcard does not count. */
 function acceptsEvents(context: Context<HttpEnv>): boolean {
   const match = (given: readonly { readonly type: string; readonly q: number }[]) => {
     const weight = (type: string) => given.find((one) => one.type.toLowerCase() === type)?.q ?? 0;
@@ -86,7 +87,8 @@ function errorLine(error: unknown, context: Context<HttpEnv>): LastLine {
   const { trace } = context.get('origin');
   const publicError = toPublicError(error, context.get('requestId'), trace, context.env?.local?.onUnexpected);
   const { retryAfterSeconds } = publicError;
-  // The status and the headers were sent before the error, so the error itself contains the delay.
+  // A header `Retry-After` is no longer possible, because the headers were sent before the error. So the error contains
+  // the delay.
   const stated = retryAfterSeconds === undefined ? publicError : publicError.withDetail(retryInfo(retryAfterSeconds));
   const event: ImportEvent = { event: 'error', error: stated.toJson() };
   return () => JSON.stringify(event);
