@@ -10,9 +10,7 @@ import { stringContent } from '../json/stringContent.ts';
 import { utf8Text } from '../json/utf8Text.ts';
 import { exportFileLimits } from './manifest.ts';
 
-/**
- * The fields of an import request that may contain an export file. Maps both spellings of a field's name to snake_case.
- */
+/** For both spellings of each field of an import request that may contain an export file: the name in snake_case. */
 export const inlineFields: ReadonlyMap<string, string> = new Map([
   ['data_orgs', 'data_orgs'],
   ['dataOrgs', 'data_orgs'],
@@ -22,7 +20,7 @@ export const inlineFields: ReadonlyMap<string, string> = new Map([
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-/** The error text about a request field that does not contain an export file. */
+/** The error text if a field of a request does not contain an export file, although it must. */
 export const EXPECTED_FILE = 'expected an export file: an object {"orgs":[…]}, or a string that contains one';
 
 /**
@@ -37,7 +35,8 @@ export async function* exportFileJson(content: Bytes, checkSize: CheckSize = () 
 }
 
 /**
- * Whether a file is plain JSON in UTF-8. If so, the file and its JSON have the same size.
+ * Whether a file is plain JSON: uncompressed, in UTF-8 without a byte order mark, and not inside an import request. The
+ * size of such a file is also the size of its JSON.
  * @param start the first bytes of the file, at least 1,000 if the file is larger
  */
 export async function isPlainJson(start: Uint8Array): Promise<boolean> {
@@ -57,8 +56,7 @@ async function* decompressed(content: Bytes, checkSize: CheckSize): AsyncGenerat
   const { start, rest } = await readStart(content, 2);
   if (start[0] !== 0x1f || start[1] !== 0x8b) return yield* rest;
   const decoder = createGunzip({ chunkSize: CHUNK_BYTES });
-  // If reading the content fails, the pipeline destroys the decoder with that error. The loop below then throws the
-  // error.
+  // If `rest` fails, the pipeline destroys the decoder with the error, and the loop below throws this error.
   pipeline(Readable.from(rest, { objectMode: false }), decoder, () => undefined);
   let bytes = 0;
   try {
@@ -74,11 +72,14 @@ async function* decompressed(content: Bytes, checkSize: CheckSize): AsyncGenerat
   }
 }
 
-/** Matches the beginning of an import request in which the export file is the first object or list. */
+/**
+ * Matches the beginning of an import request. The value of the matched field is the first object or list in the
+ * request.
+ */
 const REQUEST_START = /^\s*\{[^{[]*"(?:data_orgs|dataOrgs)(?:v1)?"\s*:/;
 export const REQUEST_START_BYTES = 1_000;
 
-/** Yields the export file inside an import request. */
+/** Yields the bytes of the export file in an import request. If the file is a string, unescapes the string. */
 async function* fileInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
   const { start, rest } = await readStart(valueInRequest(request), 1);
   yield* start[0] === QUOTE ? stringContent(withoutQuotes(rest), []) : rest;
@@ -118,8 +119,8 @@ async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
 
 /**
  * Whether a value in a request is the export file.
- * @throws JsonError for an option, because the user must specify options in the call, and for a scalar instead of the
- * file
+ * @throws JsonError for an option, because the user must specify options in the call; also for a scalar in place of the
+ *   file
  */
 function isFile({ path, text, value }: SplitValue): boolean {
   if (text === '') return true;

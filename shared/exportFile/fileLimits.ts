@@ -7,8 +7,8 @@ import { limitedQuantities } from '../limits.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 
 /**
- * The limits of a file. By default, the records and clear passwords have no limit, and the number of organisations
- * depends on the heap.
+ * The limits of a file. By default, the number of records and of clear passwords has no limit, and the limit of
+ * organisations depends on the heap.
  */
 export interface FileLimits {
   readonly organisations?: number;
@@ -16,7 +16,7 @@ export interface FileLimits {
   readonly clearPasswords?: number;
 }
 
-/** The number of heap bytes that an import needs for each organisation. */
+/** The size of the heap, in bytes, that an import needs for each organisation. */
 const ORGANISATION_BYTES = 2_200;
 
 const SELECT = 'import fewer organisations of the file at a time, with org_ids (in the command, --org)';
@@ -35,7 +35,7 @@ export class FileBudget {
     this.organisations = organisations === UNLIMITED ? fittingHeap() : organisations;
   }
 
-  /** @throws IdentityError 413 */
+  /** @throws IdentityError 413 if `count` exceeds the limit */
   checkOrganisations(count: number): void {
     if (count > this.organisations)
       throw tooManyInRequest({
@@ -46,8 +46,8 @@ export class FileBudget {
   }
 
   /**
-   * Counts a record to import.
-   * @throws IdentityError 413
+   * Counts a record that the import would write.
+   * @throws IdentityError 413 if the file has too many records or clear passwords
    */
   take({ clearPassword }: Pick<OrganisationRecord, 'clearPassword'>): void {
     const { records = UNLIMITED, clearPasswords = UNLIMITED } = this.limits;

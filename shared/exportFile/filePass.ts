@@ -19,31 +19,33 @@ import { type Manifest, ManifestTally, manifestSchema } from './manifest.ts';
 import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
 import { type ExportFileItem, ExportFileReader, type ExportFileSource } from './reader.ts';
 
-/** The result of reading a whole export file. */
+/** The result of reading a whole export file once. */
 export interface FilePass {
-  /** The drafts of the entries in `orgs`, except entries that `onEntry` has received. */
+  /** The content of each entry in `orgs`, except the entries that `onEntry` has received. */
   readonly drafts: OrganisationDraft[];
   /** The number of entries that `onEntry` has received. */
   taken: number;
   readonly tally: ManifestTally;
   readonly unknown: UnknownFields;
   manifest: Manifest | undefined;
-  /** SHA-256 of the file's bytes, base64url. */
+  /** SHA-256 of the bytes of the whole file, base64url. */
   digest: string;
 }
 
 /**
- * Receives a record and its path. In a v1 file, lists next to a record belong to the record: `record` lacks these
- * lists, `whole` contains the lists read so far. May throw a `JsonError`.
+ * Receives a record and its path. In a v1 file, lists next to a record belong to the record. `record` does not contain
+ * these lists; `whole` contains those read so far. May throw a `JsonError`.
  */
 type OnRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => void;
 
-/** The listeners of one pass over a file. */
+/** The functions that receive the content of a file during a pass, and what the pass may assume about the file. */
 export interface PassOptions {
   readonly onRecord: OnRecord;
   /** Receives the items of each chunk before they are validated. */
   readonly onItems?: ((items: readonly ExportFileItem[]) => void) | undefined;
-  /** Receives the number of organisations so far. */
+  /**
+   * Receives the number of organisations read so far. The pass waits for the promise before it reads the next records.
+   */
   readonly onOrganisations?: (count: number) => Promise<void> | undefined;
   /**
    * Receives each entry of `orgs` after the entry's end. The pass then drops the entry to save memory. By default, the
@@ -51,8 +53,8 @@ export interface PassOptions {
    */
   readonly onEntry?: (entry: OrganisationDraft, tally: ManifestTally) => void;
   /**
-   * The drafts of an earlier pass over the same file. A file in which records precede their organisation's id needs two
-   * passes.
+   * The drafts of an earlier pass over the same file. A second pass is needed if records precede the id of their
+   * organisation.
    */
   readonly knownDrafts?: readonly OrganisationDraft[] | undefined;
   /**
@@ -75,7 +77,7 @@ export async function readFile(source: ExportFileSource, signal: AbortSignal, op
 }
 
 /**
- * Reads and validates an export file once. Yields each chunk of bytes after reading its records.
+ * Reads and validates an export file once. Yields each chunk of bytes after the records in this chunk have been read.
  * @throws IdentityError INVALID_ARGUMENT with the paths of the first 100 issues
  */
 export async function* passFile(
@@ -92,8 +94,8 @@ export async function* passFile(
     for await (const chunk of chunksInTurns(source.open(signal))) {
       signal.throwIfAborted();
       digest.update(chunk);
-      // The server has already limited white space in request bodies, but not in bucket objects, or as escapes in a
-      // string.
+      // Limit white space here too: the server limits it only in request bodies. An object in a bucket, or a string
+      // with escapes, may contain any amount.
       if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw new JsonError([], TOO_MUCH_WHITE_SPACE);
       const items = reader.push(chunk);
       onItems?.(items);
@@ -119,21 +121,20 @@ export async function* passFile(
   return pass;
 }
 
-/** If the value of a request field is not an export file, adds the field's name to the error. */
+/** If a field of the request contains another kind of file, adds the field's name to the error. */
 function errorOfField(error: JsonError, field: string | undefined): JsonError {
   const { wrongFile } = error;
   if (wrongFile === undefined || field === undefined) return error;
   return new JsonError([field], `the value is ${wrongFile.kind}, not an export file: ${wrongFile.remedy}`);
 }
 
-/** Creates the result of a pass that has read nothing yet. */
 export function createPass(): FilePass {
   const tally = new ManifestTally();
   const unknown = new UnknownFields();
   return { drafts: [], taken: 0, tally, unknown, manifest: undefined, digest: '' };
 }
 
-/** Passes the entries before position `end`, which are complete, to `onEntry`. */
+/** Calls `onEntry` with each remaining entry before position `end`. These entries are complete. */
 function takeEntries(pass: FilePass, end: number, onEntry: NonNullable<PassOptions['onEntry']>): void {
   for (const draft of pass.drafts.splice(0, end - pass.taken)) {
     pass.taken++;
@@ -141,7 +142,10 @@ function takeEntries(pass: FilePass, end: number, onEntry: NonNullable<PassOptio
   }
 }
 
-/** Returns the draft of an entry in `orgs`. */
+/**
+ * Returns the draft of an entry in `orgs`, by the entry's position. Creates the drafts up to this position if they do
+ * not exist.
+ */
 export function draftAt({ drafts, taken }: FilePass, entry: number): OrganisationDraft {
   while (taken + drafts.length <= entry) drafts.push(new OrganisationDraft(taken + drafts.length));
   const draft = drafts[entry - taken];
@@ -150,7 +154,7 @@ export function draftAt({ drafts, taken }: FilePass, entry: number): Organisatio
 }
 
 /**
- * Reads and validates an item, and adds it to the pass.
+ * Reads and validates an item, and adds its content to the pass.
  * @throws JsonError
  */
 export function addItem(
@@ -177,7 +181,9 @@ export function addItem(
   onRecord(own, item.path, whole);
 }
 
-/** A record of a v1 file: `own` lacks the lists that the file contains next to the record, `whole` includes them. */
+/**
+ * A record of a v1 file. `own` lacks the lists that the file contains next to the record; `whole` contains these lists.
+ */
 interface AddedRecord {
   readonly own: OrganisationRecord;
   readonly whole: OrganisationRecord;
@@ -194,7 +200,7 @@ function readItem(
   const reading = { orgId, checked: true };
   const own = readFileRecord(section, item, reading, value);
   if (!additions.has(section)) return { own, whole: own };
-  // Reading a record changes its JSON, so copy the JSON first.
+  // Reading a record changes the JSON, and other records need the same lists. So read a copy.
   const complete = (given: unknown) => structuredClone(withAdditions(section, given, additions));
   return { own, whole: readFileRecord(section, item, { ...reading, complete }) };
 }
@@ -210,8 +216,8 @@ function readManifest(value: unknown, { path }: ExportFileItem): Manifest {
 const MAX_UNKNOWN_FIELDS = 100;
 const MAX_NAME_LENGTH = 200;
 /**
- * The name under which the service counts all fields beyond the limit. It also counts a field `__proto__`, which many
- * JSON clients drop.
+ * The name under which the service counts unknown fields if there are too many names. A field `__proto__` also counts
+ * under this name, because many JSON clients drop a field `__proto__`.
  */
 const OTHERS = '*';
 
@@ -239,7 +245,7 @@ class UnknownFields {
   }
 }
 
-/** The issues of an export file, each with its path. Collects at most as many as a response may contain. */
+/** The issues of an export file, each with a path. Collects only as many issues as a response may contain. */
 export class Violations {
   private readonly violations: FieldViolation[] = [];
 
@@ -269,8 +275,8 @@ export class Violations {
 }
 
 /**
- * Returns the id of a record in a list, for its issues. With the path alone, users could hardly find the record in a
- * large file.
+ * Returns the id of a record in a list, for its issues. In a large file, the path alone hardly helps to find the
+ * record.
  */
 function recordId({ name, value }: ExportFileItem): string | undefined {
   const section = findSection(name);

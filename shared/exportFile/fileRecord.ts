@@ -17,22 +17,20 @@ import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import type { ExportFileItem } from './reader.ts';
 import { MAX_REASON_CHARACTERS, RecordParts } from './recordParts.ts';
 
-/** The text of a record, and its path in the file. */
 export type RecordItem = Pick<ExportFileItem, 'text' | 'path' | 'isTooLarge'>;
 
-/** The organisation of a record, and options for reading the record. */
 interface RecordReading {
   readonly orgId: string;
   /** Whether to check the rules of the record's fields; checking each record once is enough. */
   readonly checked: boolean;
-  /** Adds to the value of the record the lists that a v1 file contains next to the record. */
+  /** Adds the lists that a v1 file contains next to the record to the record's value. */
   readonly complete?: (value: unknown) => unknown;
 }
 
 /**
- * Reads a record of a file. An invalid record has the issue `invalid`, and contains as much of its content as can be
- * read.
- * @param parsed the parsed text, which may become the record's JSON; by default the function parses the text
+ * Reads a record of a file. If the record is invalid, `invalid` contains the issue, and the other fields contain
+ * everything that can be read.
+ * @param parsed the parsed text, which may become the record's JSON; by default, the function parses the text
  */
 export function readFileRecord(
   section: Section,
@@ -60,11 +58,12 @@ export function readFileRecord(
 }
 
 /**
- * The maximum number of attempts to read a record. Some problems become visible only after other problems are removed.
+ * The maximum number of attempts to read a record. A record needs several attempts if some problems become visible only
+ * after the removal of others.
  */
 const MAX_READINGS = 20;
 
-/** Reads a record without its invalid parts. Returns the last error if the record needs an invalid part. */
+/** Reads a record without its invalid parts. Returns the last error if an import cannot leave out an invalid part. */
 function readWithoutInvalid(
   section: Section,
   parse: () => unknown,
@@ -91,7 +90,7 @@ function readWithoutInvalid(
 }
 
 /**
- * Reduces an error to the issues that make the record fail: removes the issues of parts that an import could leave out.
+ * Reduces an error to the issues for which the record fails. Drops the issues of parts that an import could leave out.
  */
 function causes(section: Section, error: InvalidRecordError): InvalidRecordError {
   const needed = error.issues.filter(({ path }) => optionalPart(section, path) === undefined);
@@ -99,8 +98,8 @@ function causes(section: Section, error: InvalidRecordError): InvalidRecordError
 }
 
 /**
- * Returns the reason if a value cannot be a record, such as `null`. Such values are short, so a file may contain
- * hundreds of millions of them.
+ * Returns a reason if a value cannot be a record, such as `null`. This check must be cheap: such values are short, so a
+ * file may contain hundreds of millions of them.
  */
 function emptyReason(section: Section, value: unknown): string | undefined {
   if (value === null) return 'unexpected null in a list';
@@ -108,7 +107,7 @@ function emptyReason(section: Section, value: unknown): string | undefined {
   return isList(section) && isEmpty(value) ? 'the record is empty' : undefined;
 }
 
-/** Reads a record whose values break rules but have the right types. Returns undefined if a value has another type. */
+/** Reads a record whose values break rules but have the right types. Returns undefined if a value has a wrong type. */
 function readLeniently(read: () => OrganisationRecord, invalid: RecordIssue): OrganisationRecord | undefined {
   try {
     return { ...read(), invalid };
@@ -125,7 +124,7 @@ function tooLargeIssue(path: JsonPath): RecordIssue {
   return { id: '', key, reason: 'value_too_long', params: { field: formatPath(path), limit } };
 }
 
-/** The maximum number of invalid fields in the issue of a record. */
+/** The maximum number of invalid fields that an issue lists. */
 const MAX_LISTED_FIELDS = 10;
 
 /**
@@ -159,9 +158,9 @@ function invalidField({ path: field, reason }: FieldIssue, path: JsonPath): Inva
 }
 
 /**
- * Creates a record from a text that cannot be read except for ids and credentials. The body contains the text's digest,
- * so that comparisons detect a changed text. If the text was too large to keep, the body is random, so that the record
- * equals no other record.
+ * Creates a record from a text of which only ids and credentials can be read. The body contains the digest of the text,
+ * so that comparisons detect a changed text. If the text was too large to keep, the body contains a random id instead,
+ * so that the record equals no other record.
  */
 function unreadableRecord(
   section: Section,

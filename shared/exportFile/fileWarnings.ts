@@ -5,13 +5,13 @@ import { type RecordWarning, warn } from '../errors/warnings.ts';
 import type { Inspection } from './inspection.ts';
 import type { IgnoredField } from './manifest.ts';
 
-/** A warning about the request or the file in the response of an import. */
+/** A warning in an import's response about the request or the whole file. */
 type FileWarning = RecordWarning & { readonly type: string; readonly id?: string };
 
 /** The warning about a file without a manifest. */
 const unproved: FileWarning = { type: 'manifest', ...warn('manifest_missing', {}) };
 
-/** Returns the warnings about states that the file does not contain. */
+/** Returns the warnings about missing states in the file. */
 export function stateWarnings({
   unknownStates,
   initialPeople,
@@ -30,10 +30,10 @@ export function fileWarnings(
 }
 
 /**
- * Returns a warning if the import would change login names of organisations without a domain policy. This happens if
- * the exporting instance adds the domain to login names by default, but the importing instance does not.
+ * Warns if login names of organisations without a domain policy would change. They change if the exporting instance
+ * adds the domain to login names by default, but the importing instance does not.
  * @param byDefault whether the importing instance adds the domain to the login names of an organisation without a
- * policy
+ *   policy
  */
 export function loginNameWarnings(
   { manifest, organisations }: Pick<Inspection, 'manifest' | 'organisations'>,
@@ -51,7 +51,7 @@ export function ignoredWarning({ field, nearest }: IgnoredField): FileWarning {
   return { type: 'request', id: field, ...warn('field_ignored', { nearest }) };
 }
 
-/** Creates the warning that the timeout would probably interrupt the import. Only dry runs have this warning. */
+/** Creates the warning of a dry run that the timeout would probably interrupt the import. */
 export function timeoutWarning(neededMs: number, leftMs: number): FileWarning {
   const [needed = '', left = ''] = [neededMs, leftMs].map((ms) => formatDuration(Math.ceil(ms / 1_000) * 1_000));
   return { type: 'request', ...warn('timeout_expected', { needed, left }) };

@@ -1,9 +1,12 @@
-/** Writes the text of an export file. Only this class writes the brackets and commas between entries and records. */
+/**
+ * Writes the text of an export file. Callers pass the text of records and fields; this class adds the brackets and the
+ * commas between them.
+ */
 export class FileWriter {
   private texts: string[] = ['{"orgs":['];
   private field: string | undefined;
   private isList = false;
-  /** The text before the next entry, and before the next record. */
+  /** The text to write before the next entry of `orgs`, and before the next record of the current field. */
   private readonly separators = { entry: '', record: '' };
 
   /** @param opening the beginning of an organisation's entry, such as `{"orgId":"1"` */
@@ -12,7 +15,7 @@ export class FileWriter {
     this.separators.entry = ',';
   }
 
-  /** Adds one or more values of a field to the current entry. */
+  /** Adds values of a field to the current entry. If the field is not a list, adds a single value. */
   add(field: { readonly name: string; readonly isList: boolean }, values: readonly string[]): void {
     if (field.name !== this.field) {
       this.closeField();

@@ -16,58 +16,63 @@ import { type Manifest, type ManifestTally, statedContent } from './manifest.ts'
 import type { OrganisationDraft, OrganisationHeader } from './organisationDraft.ts';
 import { ExportFileReader, type ExportFileSource } from './reader.ts';
 
-/** The numbers of users, and of organisations, whose states are unknown. */
+/** The numbers of selected organisations and users whose states are unknown. */
 interface UnknownStates {
   readonly organisations: number;
   readonly people: number;
   readonly serviceUsers: number;
 }
 
-/** The result of validating an export file. */
 export interface Inspection {
   /** The organisations that the request selects. */
   readonly organisations: readonly OrganisationHeader[];
   /**
-   * For each entry of the file, the position of its organisation in `organisations`; undefined if the request does not
-   * select the organisation. Several entries may belong to one organisation.
+   * For each entry of `orgs`, the position of its organisation in `organisations`; undefined if the request does not
+   * select this organisation. Several entries may belong to the same organisation.
    */
   readonly entries: readonly (number | undefined)[];
-  /** The numbers of records in the selected organisations, by section. The organisations' own records do not count. */
+  /** By section, the number of records of the selected organisations. The organisations' own records do not count. */
   readonly counts: Readonly<Record<string, number>>;
-  /** The numbers of records in `counts` that are inside other records, by section. */
+  /** By section, how many records in `counts` are inside other records of the file. */
   readonly nested: Readonly<Record<string, number>>;
-  /** The sections with invalid records, or with records that contain invalid elements. */
+  /** The sections that contain invalid records, or records with invalid parts that an import leaves out. */
   readonly invalid: ReadonlySet<string>;
-  /** The numbers of organisations and records that the request does not select, by section. */
+  /**
+   * By section, the number of records that the request does not select. Organisations that the request does not select
+   * count too.
+   */
   readonly leftOut: Readonly<Record<string, number>>;
-  /** For each unknown field, how often the file contains it. For an unknown list, the number of its elements. */
+  /**
+   * For each unknown field, how often the file contains the field. For an unknown list, the number of elements in the
+   * file.
+   */
   readonly unknown: Readonly<Record<string, number>>;
-  /** The numbers of selected organisations and users without a state. Undefined if all have a state. */
+  /** The numbers of selected organisations and users without a state; undefined if all of them have a state. */
   readonly unknownStates: UnknownStates | undefined;
-  /** The number of selected people without a state who become initial, because their address is unverified. */
+  /** How many selected people have no state and would become initial, because their address is unverified. */
   readonly initialPeople: number;
-  /** Kinds of values whose absence from the file proves that the source lacks them. */
+  /** The kinds of values that the source certainly lacks if the file lacks them. */
   readonly stated: StatedContent;
-  /** Whether the file has a manifest, which proves that the file is complete and unchanged. */
+  /** Whether the file has a manifest. A manifest that matches proves that the file is complete and unchanged. */
   readonly proved: boolean;
   readonly manifest: Manifest | undefined;
-  /** The counts and the digest that a manifest of the whole file must have. */
+  /** The counts and the digest of the file's records. The manifest must contain the same values. */
   readonly tally: Pick<Manifest, 'counts' | 'digest'>;
   /** SHA-256 of the file's bytes, base64url. */
   readonly digest: string;
 }
 
 /**
- * Receives the selected records while the file is validated. The visitor also receives records inside other records,
- * and invalid records, which are not imported.
+ * Receives the selected records during the validation of a file. These include records inside other records, and
+ * invalid records, which an import does not write.
  */
 export interface RecordVisitor {
   /**
-   * @param holder the record of the file that contains this record, if any
+   * @param holder the outer record, if the file contains the record inside another record
    * @param path the record's path; undefined for a record inside another record, and for an organisation's own record
    */
   add(record: OrganisationRecord, holder?: OrganisationRecord, path?: JsonPath): void;
-  /** Discards all records, because the file is read again. */
+  /** Discards all received records, because the inspection reads the file again. */
   reset(): void;
 }
 
@@ -85,8 +90,8 @@ export function combineVisitors(visitors: readonly RecordVisitor[]): RecordVisit
 
 interface InspectionOptions extends Pick<PassOptions, 'onItems'> {
   /**
-   * Whether the source is an export that can be read only once. Such an export has a manifest, and each organisation's
-   * id precedes its records.
+   * Whether the source is an export that can be read only once. The export must have a manifest, and the id of each
+   * organisation must precede its records.
    */
   readonly isOnce?: boolean;
   /**
@@ -95,14 +100,15 @@ interface InspectionOptions extends Pick<PassOptions, 'onItems'> {
   readonly isSelected?: (orgId: string) => boolean;
   readonly limits?: FileLimits;
   /**
-   * Receives the selected records, including the lists that a v1 file contains next to them. The organisations' own
+   * Receives the selected records, each with the lists that a v1 file contains next to it. The organisations' own
    * records come last.
    */
   readonly visitor?: RecordVisitor | undefined;
 }
 
 /**
- * Validates a whole export file before anything is written, and compares the file with its manifest, if any.
+ * Validates a whole export file before an import writes anything. If the file has a manifest, compares the records with
+ * the manifest.
  * @throws IdentityError INVALID_ARGUMENT with the paths of the first 100 issues; 413 if the file exceeds a limit
  */
 export async function inspect(
@@ -146,8 +152,8 @@ export async function inspect(
 }
 
 /**
- * Adds the number of organisations without a state to the numbers of users without a state. Returns undefined if every
- * record has a state.
+ * Adds the number of organisations without a state to the numbers of users. Returns undefined if no organisation and no
+ * user lacks a state.
  */
 function withOrganisations(
   users: Omit<UnknownStates, 'organisations'>,
@@ -162,8 +168,8 @@ function lacksState({ invalid, state }: OrganisationRecord): boolean {
 }
 
 /**
- * Yields the bytes of an export by this service. At the end, checks by the manifest that the export is complete and
- * unchanged. Reads the export once; memory does not grow with its size.
+ * Yields the bytes of an export by this service. After the last byte, checks by the manifest that the export is
+ * complete and unchanged. Reads the export once; memory does not grow with the size of the export.
  * @param onItems receives the items of each chunk before they are validated
  * @throws IdentityError INVALID_ARGUMENT that lists what is missing, invalid or different
  */
@@ -186,15 +192,15 @@ export function requireManifest(manifest: Manifest | undefined): Manifest {
   return manifest;
 }
 
-/** The listeners of `tallyExport`. */
+/** The functions that receive an export's content from `tallyExport`. */
 export interface TallyOptions extends Pick<PassOptions, 'onItems'> {
-  /** Receives all records. An organisation's own record comes last. */
+  /** Receives each record. An organisation's own record comes after the organisation's other records. */
   readonly onRecord?: (record: OrganisationRecord) => void;
 }
 
 /**
- * Yields the bytes of an export, and counts its records as its manifest does. Memory does not grow with the export's
- * size.
+ * Yields the bytes of an export, and counts the records in the same way as the export's manifest. Memory does not grow
+ * with the size of the export.
  */
 export function tallyExport(
   source: ExportFileSource,
@@ -203,8 +209,8 @@ export function tallyExport(
 ): AsyncGenerator<Uint8Array, FilePass, void> {
   const onEntry = (entry: OrganisationDraft, tally: ManifestTally) => {
     const { record } = entry.toHeader();
-    // In a file for ZITADEL, an organisation's second entry contains only grants and members, so the entry does not
-    // count as an organisation. An entry without any record does count, because an import counts it too.
+    // A file for ZITADEL has a second entry for some organisations, which contains only grants and members. Do not
+    // count such an entry as an organisation. Do count an entry without any record, because an import counts it too.
     if (record !== undefined || !entry.hasRecords) tallyOrganisation(record, tally);
     if (record !== undefined) onRecord(record);
   };
@@ -217,12 +223,15 @@ export function tallyOrganisation(record: OrganisationRecord | undefined, tally:
   if (record !== undefined) tally.add(record);
 }
 
-/** When a file has this many organisations, `countOrganisations` counts all of them before the pass continues. */
+/**
+ * When a pass has read this many organisations, `countOrganisations` counts all organisations before the pass
+ * continues.
+ */
 const MANY_ORGANISATIONS = 1_000;
 
 /**
- * Rejects a file inside the request that has too many organisations. Does so before their fields are read, because
- * reading them takes much longer. Skips a file in a bucket, because this check would download the file a second time.
+ * Rejects a file inside the request if the file has too many organisations. This is much faster than reading all
+ * records first. Does not check a file in a bucket, because this check would download the file a second time.
  * @throws IdentityError 413
  */
 async function countOrganisations(source: ExportFileSource, signal: AbortSignal, limits: FileLimits = {}) {
@@ -236,12 +245,13 @@ async function countOrganisations(source: ExportFileSource, signal: AbortSignal,
       budget.checkOrganisations(reader.organisations);
     }
   } catch (error) {
-    // Ignore this error, because the validation of the whole file reports it with all others.
+    // Ignore this error: the validation of the whole file finds it again, and reports it together with the other
+    // errors.
     if (!(error instanceof JsonError)) throw error;
   }
 }
 
-/** Removes the organisations that the request does not select. */
+/** Keeps only the organisations that the request selects, and updates the positions in `entries`. */
 function select(
   { organisations, entries }: MergedEntries,
   isSelected: (orgId: string) => boolean,
@@ -268,7 +278,8 @@ export function checkManifest(manifest: Manifest, tally: Inspection['tally']): v
       description: `count mismatch: ${stated} in the manifest, ${read} in the file`,
     }));
   const { sections: read, secrets } = manifest;
-  // An instance of this service exports each section completely or not at all.
+  // If a section is not in `manifest.sections`, the export did not read it, so the file must not contain records of
+  // this section.
   const unread =
     secrets === undefined
       ? []
@@ -289,7 +300,9 @@ export function checkManifest(manifest: Manifest, tally: Inspection['tally']): v
 
 const MAX_DESCRIBED = 10;
 
-/** Combines the first violations in one description, because an incomplete file usually has several wrong counts. */
+/**
+ * Combines the first violations in one text, because an incomplete file usually has wrong counts in several sections.
+ */
 function describeAll(violations: readonly FieldViolation[]): string {
   const texts = violations
     .slice(0, MAX_DESCRIBED)
@@ -301,8 +314,8 @@ function describeAll(violations: readonly FieldViolation[]): string {
 type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected'>>;
 
 /**
- * Reads a file's records. Reads the file twice if records precede their organisation's id, or if a visitor needs the
- * lists next to records in a v1 file.
+ * Reads the records of a file. A second pass over the file is needed if records precede the id of their organisation,
+ * or if a visitor needs the lists that a v1 file contains next to records.
  */
 async function readRecords(source: ExportFileSource, signal: AbortSignal, reading: Reading) {
   const { visitor } = reading;
@@ -316,7 +329,7 @@ async function readRecords(source: ExportFileSource, signal: AbortSignal, readin
   return countRecords(source, signal, reading, drafts);
 }
 
-/** Reads a file's records once. Counts the selected records, and the records that the request does not select. */
+/** Reads the records of a file in one pass. Counts the selected records and the other records separately. */
 async function countRecords(
   source: ExportFileSource,
   signal: AbortSignal,
@@ -363,7 +376,7 @@ async function countRecords(
 }
 
 /**
- * The organisations of a file. For each entry of the file, `entries` contains the position of its organisation in
+ * The organisations of a file. `entries` contains, for each entry in `orgs`, the position of its organisation in
  * `organisations`.
  */
 interface MergedEntries {
@@ -372,8 +385,8 @@ interface MergedEntries {
 }
 
 /**
- * Merges the entries with the same organisation id. Each entry may contain all fields of the organisation, or some of
- * them. Entries without an id are not merged.
+ * Merges the entries with the same organisation id, because a file may spread the fields of an organisation over
+ * several entries. Does not merge entries without an id.
  * @param violations receives the contradictions between entries
  */
 function mergeEntries(drafts: readonly OrganisationDraft[], violations: Violations): MergedEntries {

@@ -26,30 +26,29 @@ export const leftToDoEntry = z.object({
   message: z.string(),
 });
 
-/** A manual step after an import. */
 export type LeftToDoEntry = z.infer<typeof leftToDoEntry>;
 
-/** A manual step. `further` is the number of unlisted steps with the same message. */
+/** A manual step, and the number of unlisted steps with the same message (`further`). */
 export type CountedEntry = LeftToDoEntry & { readonly further?: number | undefined };
 
-/** The maximum number of entries per rule, so that memory and manifest do not grow with the file. */
+/** The maximum number of listed steps per rule, so that memory and the manifest do not grow with the file. */
 const MAX_LISTED = 100;
 /**
- * The maximum size of a rule's entries in bytes. The entries of all rules must fit into a manifest next to its other
- * fields.
+ * The maximum size in bytes of the steps that one rule lists. A manifest must have room for the steps of all rules and
+ * for the other fields.
  */
 export const MAX_LISTED_BYTES = Math.floor(
   (0.8 * MAX_DOCUMENT_BYTES) / [...leftToDoRules, ...otherRules].filter(({ scope }) => scope !== 'file').length,
 );
 /**
- * The maximum length of ids and messages, which may quote texts of records. This length leaves room for at least one
- * entry of each rule, even if every character must be escaped.
+ * The maximum length of ids and messages, which may quote texts of records. Even if every character must be escaped, a
+ * manifest then has room for at least one step of each rule.
  */
 const MAX_TEXT_CHARACTERS = 1_000;
 
 /**
  * Collects the manual steps after an import of a file. A step is needed if the file lacks some content, or if the
- * target changes it.
+ * target changes some content.
  */
 export class LeftToDo {
   private readonly content: FileContent;
@@ -59,10 +58,10 @@ export class LeftToDo {
   private readonly last = new Map<LeftToDoRule, string>();
   /** The organisations whose domain policy validates domains. In a file, the policy comes before the domains. */
   private readonly validating = new Set<string>();
-  /** For a listed entry: the number of unlisted entries with the same message and record type. */
+  /** For a listed step: the number of unlisted steps with the same message and record type. */
   private readonly further = new Map<LeftToDoEntry, number>();
 
-  /** @param reader the audience of the messages */
+  /** @param reader whether the messages are for a user of the command or of the interface */
   constructor(content: FileContent, reader: Reader) {
     this.content = content;
     this.reader = reader;
@@ -72,8 +71,8 @@ export class LeftToDo {
   }
 
   /**
-   * Adds the steps for a record of the file.
-   * @param document the record with the credentials that the file contains
+   * Adds the steps that a record of the file requires.
+   * @param document the record, with the credentials that the file contains
    */
   addRecord(section: Section, document: StoredDocument): void {
     const { orgId = '', body } = document;
@@ -83,13 +82,16 @@ export class LeftToDo {
         this.add(rule, section, document, rule.params?.(document));
   }
 
-  /** Adds a step for the identity providers to which a record refers but which the file does not contain. */
+  /**
+   * Adds a step if a record refers to identity providers outside the file.
+   * @param providers the ids of these providers
+   */
   addMissingProviders(section: Section, document: StoredDocument, providers: readonly string[]): void {
     if (providers.length > 0) this.add(missingProviders(section, this.content), section, document, { providers });
   }
 
   /**
-   * Adds a step for a record. Other modules call this method for rules that depend on several records.
+   * Adds a step about a record. Other modules call this method only for rules that depend on several records.
    * @param values the parameters of the rule's texts
    */
   add(rule: LeftToDoRule, section: Section, document: StoredDocument, values: IssueValues = {}): void {
@@ -116,15 +118,15 @@ export class LeftToDo {
     if (same !== undefined) this.further.set(same, (this.further.get(same) ?? 0) + 1);
   }
 
-  /** The first entries of each rule, in the rules' order. */
+  /** The listed steps, in the order of their rules. */
   get entries(): LeftToDoEntry[] {
     return this.rulesFor(this.content).flatMap((rule) => this.entriesOf(rule));
   }
 
   /**
-   * Returns the entries, after the whole file was read and the secrets in it are known. Each entry has the number of
-   * unlisted entries with the same message. An entry about missing secrets has another text if the request selected
-   * these secrets.
+   * Returns the listed steps, each with the number of unlisted steps that have the same message. Call this after the
+   * whole file was read, when the secrets in the file are known. If the request selected secrets that are missing, the
+   * step about them has another text.
    */
   countedEntriesFor(content: FileContent): CountedEntry[] {
     return this.rulesFor(content).flatMap((rule) =>
@@ -135,7 +137,7 @@ export class LeftToDo {
     );
   }
 
-  /** The first entries of each rule, as warnings of an import into ZITADEL. */
+  /** The listed steps, as warnings of an import into ZITADEL. */
   get warnings(): LeftToDoEntry[] {
     return this.rulesFor(this.content).flatMap((rule) =>
       this.entriesOf(rule).map((entry) => ({ ...entry, ...this.lacked(rule, this.content) })),
@@ -143,8 +145,8 @@ export class LeftToDo {
   }
 
   /**
-   * Returns the fields to replace in an entry about missing secrets. If the request selected the secrets, the source
-   * lacks them, so the entry needs another reason and message.
+   * Returns the changed fields of a step about missing secrets. If the request selected the secrets, the source lacks
+   * them too, so the step has another reason and message.
    */
   private lacked({ lacks }: LeftToDoRule, { asked }: FileContent): Partial<LeftToDoEntry> {
     if (lacks === undefined || asked?.[lacks.field] !== true) return {};
@@ -152,7 +154,7 @@ export class LeftToDo {
     return { reason, message: issueText(row, {}, this.reader) };
   }
 
-  /** Returns the rules for a file, in the order of their entries. */
+  /** Returns the rules that apply to a file, in the order in which the file lists their steps. */
   private rulesFor(content: FileContent): LeftToDoRule[] {
     const inOrder = [...leftToDoRules, ...this.listed.keys()].filter(({ when }) => when?.(content) ?? true);
     return [...new Set(inOrder)];
@@ -162,7 +164,7 @@ export class LeftToDo {
     return this.listed.get(rule)?.entries ?? [];
   }
 
-  /** The number of steps that are not listed because of the limits. */
+  /** The number of steps that are not listed because of `MAX_LISTED` or `MAX_LISTED_BYTES`. */
   get omitted(): number {
     return this.listed.values().reduce((sum, { omitted }) => sum + omitted, 0);
   }
@@ -173,8 +175,8 @@ function shortened(text: string): string {
 }
 
 /**
- * Returns an empty list. The list has no limit if the command itself imports into ZITADEL, because the command needs
- * the step of every record.
+ * Returns an empty list of steps. If the command itself imports into ZITADEL, it needs the step of every record, so the
+ * list has no limit.
  */
 function emptyList({ inSteps }: FileContent): BoundedList<LeftToDoEntry> {
   return inSteps === true

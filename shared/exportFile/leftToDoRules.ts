@@ -1,4 +1,5 @@
-// The rules for the manual steps after an import. Some apply to every target, others result from ZITADEL's behaviour.
+// The rules for the manual steps after an import. Some rules apply to every target, the others follow from facts about
+// ZITADEL.
 
 import type { IssueRow } from '../errors/issueText.ts';
 import { manualSteps } from '../errors/manualStepReasons.ts';
@@ -17,11 +18,11 @@ import {
 } from '../organisation/zitadelFacts.ts';
 import { allReleases, type ReleaseRange } from '../organisation/zitadelReleases.ts';
 
-/** The content of a file, and how the file is imported. */
+/** What is known about a file, and how the file will be imported. */
 export interface FileContent {
   /**
-   * Whether the file contains these secrets. Undefined until the file was read to its end; until then, all steps are
-   * collected.
+   * Whether the file contains the secrets of this kind. Undefined until the whole file was read. Until then, the steps
+   * for both answers are collected.
    */
   readonly withPasswords?: boolean;
   readonly withOtp?: boolean;
@@ -31,8 +32,8 @@ export interface FileContent {
   /** The releases that the target may run; absent if unknown. */
   readonly releases?: ReleaseRange;
   /**
-   * Whether this command sends the file to ZITADEL. The command then reads the responses, and deactivates or locks the
-   * records that are deactivated or locked in the file.
+   * Whether this command itself sends the file to ZITADEL. The command then also deactivates or locks the records that
+   * are deactivated or locked in the file, so the user need not.
    */
   readonly inSteps?: boolean;
   /** The secrets that the request selected. If the file lacks one of these secrets, the source lacks it too. */
@@ -43,32 +44,31 @@ export interface FileContent {
 export interface LeftToDoRule extends Pick<ManualStep, 'scope' | 'unlessValidated' | 'applies' | 'params'> {
   /** The names of the sections whose records require the step. */
   readonly sections: readonly SectionName[];
-  /** The stable name of the step, for programs. */
   readonly reason: string;
-  /** The step's text and remedy. */
   readonly row: IssueRow;
   /**
-   * `field` is the kind of secrets whose absence from the file requires this step. If the request selected these
-   * secrets, the source lacks them, and `step` replaces this step.
+   * If the file lacks the secrets of the kind `field`, the step is needed. If the request selected these secrets, the
+   * source lacks them too, and `step` replaces the step.
    */
   readonly lacks?: { readonly field: SecretField; readonly step: Pick<LeftToDoRule, 'reason' | 'row'> };
   /** Whether the file's content requires the step; by default always. */
   readonly when?: (content: FileContent) => boolean;
 }
 
-/** Creates the rule of a manual step for every target. */
+/** Creates a rule for every target, from a row of `manualSteps`. */
 function stepOf(reason: keyof typeof manualSteps, ...names: readonly SectionName[]): LeftToDoRule {
   return { reason, sections: names, row: manualSteps[reason] };
 }
 
-/** The kinds of secrets that a file can lack. */
+/** The kinds of secrets for which `manualSteps` has a step if the source lacks them. */
 type LackedKind = {
   [Step in keyof typeof manualSteps]: Step extends `${infer Kind}_not_in_source` ? Kind : never;
 }[keyof typeof manualSteps];
 
 /**
- * Creates the rule for a file without some secrets.
- * @param forZitadel whether the rule applies to files for ZITADEL, or to other files; by default to both
+ * Creates a rule for a file that lacks a kind of secrets.
+ * @param forZitadel whether the rule applies only to files for ZITADEL (true), or only to other files (false); by
+ *   default to both
  */
 function ofLacking(
   kind: LackedKind,
@@ -109,23 +109,24 @@ const uses = recordSections.flatMap((section) =>
 );
 
 /**
- * The rules for the manual steps of each fact about ZITADEL. The rules of a fact apply to all sections that share the
- * fact.
+ * For each fact about ZITADEL, the rules for its manual steps. If several sections share the fact, the rules apply to
+ * all of them.
  */
 const rulesByFact: ReadonlyMap<ZitadelFact, readonly LeftToDoRule[]> = new Map(
   [...Map.groupBy(uses, ({ fact }) => fact)].map(([fact, shared]) => {
-    // A rule sees only one record. The import into ZITADEL itself adds the steps that depend on other records too.
+    // A rule checks only a single record. If a fact depends on other records too, the import into ZITADEL itself adds
+    // the steps.
     const sections = 'dependsOnFile' in fact ? [] : shared.map(({ section }) => section);
     return [fact, (fact.steps ?? []).map((step) => ({ ...stepRule(fact, step), sections }))];
   }),
 );
 
-/** Returns the rules of a fact about a record. */
+/** Returns the rules for the manual steps of a fact. */
 export function rulesOf(fact: RecordFact): readonly LeftToDoRule[] {
   return rulesByFact.get(fact) ?? [];
 }
 
-/** Creates the rule of a manual step for ZITADEL only. */
+/** Creates a rule that applies only to files for ZITADEL. */
 function stepRule(fact: Omit<FieldFact, 'does' | 'fields'>, step: ManualStep): LeftToDoRule {
   const { reason, because: _, remedy: __, byHand, ifWith, ifWithout, ...others } = step;
   return {

@@ -12,9 +12,11 @@ import { nothingUnknown, type UnknownContent } from '../organisation/unknownCont
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { leftToDoEntry } from './leftToDo.ts';
 
-/** Limits for readers of export files. A reader keeps one record or the manifest in memory at a time. */
+/**
+ * The limits for readers of export files. A reader keeps a whole record or the whole manifest in memory, so the size of
+ * each is limited.
+ */
 export const exportFileLimits: SplitLimits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
-/** The maximum size of a manifest. */
 export const MAX_MANIFEST_BYTES = exportFileLimits.valueBytes;
 
 /** The maximum length of an instance's id. This service uses UUIDs. */
@@ -29,8 +31,8 @@ const carriedSecrets = z.object({
 });
 
 /**
- * The schema of an export file's manifest, which follows the organisations. An import rejects a file whose manifest
- * does not match.
+ * The schema of the manifest, which an export file contains after the organisations. An import rejects a file whose
+ * records do not match the manifest.
  */
 export const manifestSchema = z.object({
   version: z.literal(1),
@@ -42,7 +44,7 @@ export const manifestSchema = z.object({
     .string()
     .max(MAX_INSTANCE_ID)
     .optional()
-    // Ignore an invalid value, which another tool must have written.
+    // Ignore an invalid value: this service never writes one.
     .catch(undefined)
     .describe(INSTANCE_ID),
   defaultOrgId: z
@@ -61,7 +63,7 @@ export const manifestSchema = z.object({
     .describe('The caller of the export, and the caller’s organisation; absent in an export without a token.'),
   secrets: carriedSecrets
     .optional()
-    // Ignore an invalid value, which another tool must have written.
+    // Ignore an invalid value: this service never writes one.
     .catch(undefined)
     .describe(
       'The selected secrets. If a record lacks a selected secret, the source has no such secret. If this field is absent, it is unknown whether the source has the secret.',
@@ -69,7 +71,7 @@ export const manifestSchema = z.object({
   sections: z
     .array(z.string())
     .optional()
-    // Ignore an invalid value, which another tool must have written.
+    // Ignore an invalid value: this service never writes one.
     .catch(undefined)
     .describe(
       'The sections that the export read completely: the source has no other records of these sections in the organisations of the file. If this field is absent, the source may have other records.',
@@ -90,17 +92,17 @@ const ignoredField = z.strictObject({
 });
 
 /**
- * Returns the kinds of values whose absence from the file proves that the source lacks them. Returns none if the
- * manifest does not list the selected secrets.
+ * Returns the kinds of values that the source certainly lacks if the file lacks them. Returns no kinds if the manifest
+ * does not list the selected secrets.
  */
 export function statedContent(manifest: Pick<Manifest, 'secrets'> | undefined): StatedContent {
   if (manifest?.secrets === undefined) return nothingStated;
   const { passwords, otp } = manifest.secrets;
-  // This service exports every state that is not the default.
+  // If the file lacks a record's state, the state is the default: an export always contains every other state.
   return { withPasswords: passwords, withOtp: otp, otpEmail: otp, states: true };
 }
 
-/** An unknown field of a request, which the service ignored. */
+/** An unknown field of a request. */
 export type IgnoredField = z.infer<typeof ignoredField>;
 
 /** The schema of the manifest that an export writes. An import requires fewer fields. */
@@ -121,7 +123,7 @@ export const exportedManifest = manifestSchema.extend({
 
 export type ExportedManifest = z.infer<typeof exportedManifest>;
 
-/** The facts about a record that a manifest counts and hashes. */
+/** What a manifest counts and hashes of a record. */
 export interface ManifestEntry {
   readonly section: Pick<Section, 'name'>;
   readonly orgId: string;
@@ -132,8 +134,8 @@ export interface ManifestEntry {
   /** Whether the file states that the person has the OTP e-mail factor. */
   readonly otpEmail: boolean | undefined;
   /**
-   * Content that is not in the record's definition. An export never contains such content, so a file with such content
-   * was edited.
+   * Content that ZITADEL's definition of the record lacks. An export never contains such content, so a file with such
+   * content was edited after the export.
    */
   readonly unknown?: UnknownContent;
 }
@@ -142,8 +144,9 @@ export interface ManifestEntry {
 const HASH_WORDS = 16;
 
 /**
- * A running tally of records: their counts, and the sum of their hashes modulo 2^256. The sum reveals every lost, added
- * or changed record. The tally needs constant memory, and the order of the records does not matter.
+ * A running tally of records: the number of records by section, and the sum of the records' hashes modulo 2^256. The
+ * sum reveals every lost, added or changed record, and does not depend on the order of the records. The tally needs
+ * constant memory.
  */
 export class ManifestTally {
   private readonly sums = new Float64Array(HASH_WORDS);
@@ -153,14 +156,14 @@ export class ManifestTally {
     const { passwordHash = '', totpSeed = '', clientSecret = '' } = credentials;
     const entry: unknown[] = [section.name, orgId, digest, passwordHash, totpSeed, clientSecret, otpEmail];
     if (unknown.fields.length > 0 || unknown.values.length > 0) entry.push(unknown);
-    // In this encoding, each character of the string is a byte. A bigint or a buffer would be slower.
+    // With `binary`, each character of the string is one byte. A bigint or a buffer would be slower.
     const bytes = hash('sha256', JSON.stringify(entry), 'binary');
     for (let word = 0; word < HASH_WORDS; word++)
       this.sums[word] = (this.sums[word] ?? 0) + bytes.charCodeAt(2 * word) * 256 + bytes.charCodeAt(2 * word + 1);
     this.count(section.name);
   }
 
-  /** Counts an organisation; `add` counts its record under the section `org`. */
+  /** Counts an organisation. To count its own record too, under the section `org`, call `add`. */
   addOrganisation(): void {
     this.count('orgs');
   }
@@ -173,7 +176,10 @@ export class ManifestTally {
     return formatDigest(this.sum);
   }
 
-  /** Returns the digest of the records that this tally lacks, if all records together have the given digest. */
+  /**
+   * Returns the digest of the records that this tally does not contain.
+   * @param digest the digest of all records together
+   */
   restOf(digest: string): string {
     return formatDigest(BigInt(`0x${digest.slice(DIGEST.length)}`) - this.sum);
   }
@@ -197,10 +203,10 @@ function formatDigest(sum: bigint): string {
 
 const recordForm = 'each in the form of ZITADEL’s message `zitadel.admin.v1.DataOrg`';
 
-/** Makes a field optional. */
+/** Makes a field optional: absent or, in an import, `null`. */
 type MayBeAbsent = (schema: z.ZodType) => z.ZodType;
 
-/** Returns the schemas of an organisation's fields. Each field is optional. */
+/** Returns the schemas of an organisation's fields, all of which are optional. */
 function organisationShape(absent: MayBeAbsent): Record<string, z.ZodType> {
   const shape = {
     org: z.looseObject({ name: z.string().optional() }),
@@ -210,7 +216,10 @@ function organisationShape(absent: MayBeAbsent): Record<string, z.ZodType> {
   return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, absent(schema)]));
 }
 
-/** Returns the schema of a section's records: the inner object, and the fields that only this service has. */
+/**
+ * Returns the schema of a section's records. The schema describes only the inner object, and the fields that ZITADEL's
+ * definition lacks.
+ */
 function recordsSchema(section: Section, absent: MayBeAbsent): z.ZodType {
   const { inner } = section;
   const kept = keptFields(section).map((field) => ({
@@ -267,8 +276,9 @@ export const exportFile = z
   .meta({ id: 'ExportFile' });
 
 /**
- * The schema of an export file as an import accepts it: with both spellings of names, ignored unknown fields, and
- * `null` for absent values. Only descriptions of the API use this schema, because an import streams the file.
+ * The schema of an export file as an import accepts it. The import also accepts the other spelling of names, ignores
+ * unknown fields, and treats `null` as absent. Only descriptions of the API use this schema, because an import streams
+ * the file.
  */
 export const importedFile = z
   .object({

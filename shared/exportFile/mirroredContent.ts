@@ -1,4 +1,5 @@
-// Checks that an import can mirror a file, and returns the sections that the file contains completely.
+// Checks that an import can mirror a file, and returns the sections that the file contains completely. To mirror a
+// file, an import also deletes the records that the file lacks.
 
 import { SECOND_MS } from '../clock.ts';
 import { invalidRequest } from '../errors/errors.ts';
@@ -10,20 +11,20 @@ import { type Collection, documentId, documentPath, type StoredDocument } from '
 import type { Inspection } from './inspection.ts';
 import type { Manifest } from './manifest.ts';
 
-/** Differences between two clocks up to this limit are ignored. */
+/** The maximum difference between two clocks that still count as right. */
 const CLOCK_SKEW_MS = 300 * SECOND_MS;
 
 /**
- * Whether a file's read time is in the future, because the source's clock is wrong. If an import accepted this time, no
- * later file would count as newer.
+ * Whether the read time of a file is in the future, because the clock of the source is wrong. If an import accepted
+ * such a file, later files would count as older.
  */
 export function isOfTheFuture({ readTime }: Pick<Manifest, 'readTime'>): boolean {
   return Date.parse(readTime) > Date.now() + CLOCK_SKEW_MS;
 }
 
 /**
- * Rejects a file that cannot be mirrored. The manifest must list the complete sections, and contain a valid read time
- * that is not in the future.
+ * Rejects a file that an import cannot mirror. The manifest must list the completely read sections, and contain a valid
+ * read time that is not in the future.
  * @throws IdentityError INVALID_ARGUMENT
  */
 export function requireMirrorable({ manifest }: Inspection): void {
@@ -41,8 +42,8 @@ export function requireMirrorable({ manifest }: Inspection): void {
 }
 
 /**
- * Returns the sections of which the file has all records, according to its manifest. A section of keys counts only if
- * the request selects keys and the export included the keys.
+ * Returns the sections of which the file contains all records of the source, according to the manifest. A section of
+ * keys is complete only if both the export and this import include keys.
  */
 export function mirroredSections({
   inspection: { manifest },
@@ -60,8 +61,8 @@ export function mirroredSections({
 export const ofUsers: ReadonlySet<Collection> = new Set(['members', 'userGrants']);
 
 /**
- * Whether a record is a grant or a membership of one of the users.
- * @param users the paths of the users
+ * Whether a record is a grant or a membership of any of the users.
+ * @param users the paths of the users' documents
  */
 export function isOfUser(
   section: Section,
@@ -74,8 +75,8 @@ export function isOfUser(
 }
 
 /**
- * Returns the paths of the users whose grants and memberships the export left out, according to its manifest. The
- * source may have such records.
+ * Returns the paths of the users whose grants and memberships the file omits, according to the manifest. The source may
+ * have grants and memberships of these users.
  */
 export function usersLeftOut({ manifest }: Pick<Inspection, 'manifest'>): ReadonlySet<string> {
   return new Set(

@@ -19,39 +19,41 @@ import { documentPath } from '../store/store.ts';
 import { invalidRecordIssue } from './fileRecord.ts';
 import type { ExportFileItem } from './reader.ts';
 
-/** By section: lists that v1 files contain next to a record, and v2 files inside the record (zitadel 5.9). */
+/**
+ * For a section: the lists that a v1 file contains next to the record, but a v2 file inside the record (zitadel 5.9).
+ */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;
 
-/** The facts about an organisation that must be known before its records are written. */
+/** What an import must know about an organisation before it writes the organisation's records. */
 export interface OrganisationHeader {
   readonly orgId: string;
-  /** The organisation's own record, which may be invalid; undefined if the file contains only its id. */
+  /** The organisation's own record, which may be invalid; undefined if the file contains only the organisation's id. */
   readonly record: OrganisationRecord | undefined;
   readonly additions: V1Additions;
-  /**
-   * The id of the instance from whose export an import created the organisation; undefined if the file does not contain
-   * it.
-   */
+  /** If an import has created the organisation in the source: the id of the instance that exported the organisation. */
   readonly importedFrom: string | undefined;
-  /** Whether the file has records with login names. */
+  /** Whether the file contains records with login names in this organisation. */
   readonly hasLoginNames: boolean;
-  /** The policy for clear-text passwords; undefined if the file has none. */
+  /** The organisation's policy for clear-text passwords; undefined if the file has no valid policy. */
   readonly passwordComplexity: PasswordComplexity | undefined;
-  /** Whether the file's domain policy requires validated domains; undefined if the file has no policy. */
+  /**
+   * Whether the organisation must validate its domains, according to its domain policy; undefined if the file has no
+   * valid policy.
+   */
   readonly validatesDomains: boolean | undefined;
   /**
-   * The issue of the file's domain policy, which determines where login names must be unique. Undefined if the policy
-   * is valid or missing.
+   * The issue of an invalid domain policy. The policy would decide where login names must be unique, so this is then
+   * unknown.
    */
   readonly domainPolicyIssue: RecordIssue | undefined;
   /**
-   * For each mark, such as the mark of a primary domain, the path of the last record in the file with that mark. See
+   * For each mark, such as `primary`, the path of the organisation's last record in the file with this mark. See
    * `AdjustedField.marks`.
    */
   readonly lastMarked: ReadonlyMap<string, string>;
   /**
-   * For each field, how many values the file contains without the record to which the values belong. Imports drop these
-   * values.
+   * For each list of a v1 file, the number of elements without a record to which they belong. Imports drop these
+   * elements.
    */
   readonly orphaned: Readonly<Record<string, number>>;
 }
@@ -61,32 +63,35 @@ const v1ListOwners: ReadonlyMap<string, Section> = new Map(
 );
 
 /**
- * Merges the lists that a v1 file contains next to a record into the record. A merged list replaces the record's own
- * list.
+ * Adds the lists that a v1 file contains next to a record to the record's value. If the value already has a list with
+ * the same name, the added list replaces it.
  */
 export function withAdditions(section: Section, value: unknown, additions: V1Additions): unknown {
   const lists = additions.get(section);
   return lists !== undefined && isJsonObject(value) ? { ...value, ...lists } : value;
 }
 
-/** A field of an organisation's own record that cannot be read. */
+/** A field of an organisation's own record that is invalid. */
 interface InvalidField {
   readonly name: string;
-  /** The digest of the field's text. */
+  /** The digest of the field's JSON text in the file. */
   readonly digest: string;
   readonly issue: RecordIssue;
 }
 
-/** A value that contradicts an earlier value of the same organisation. */
+/** A value in one entry that contradicts a value of the same field in another entry of the same organisation. */
 interface Contradiction {
   readonly path: JsonPath;
-  /** The path of the earlier value. */
+  /** The path of the first value. */
   readonly other: string;
 }
 
-/** An organisation's fields and policies, collected while reading the file. */
+/**
+ * The fields and policies of an organisation, collected during the validation of a file. A draft describes one entry of
+ * `orgs` at first; `merge` adds other entries.
+ */
 export class OrganisationDraft {
-  /** The fields that are set, each with the position in the file of the entry that set the field. */
+  /** For each field of the organisation that the file contains, the position of the entry in `orgs`. */
   private readonly entries = new Map<string, number>();
   private readonly entry: number;
   readonly additions = new Map<Section, Record<string, unknown[]>>();
@@ -98,9 +103,12 @@ export class OrganisationDraft {
   private importedFrom: string | undefined;
   /** The first invalid field of the organisation's own record. */
   private invalidField: InvalidField | undefined;
-  /** The sections whose record is invalid because of the lists next to the record in a v1 file. */
+  /**
+   * The sections whose lists next to the record contain an invalid element, so that the record is invalid too. Only v1
+   * files have such lists.
+   */
   readonly invalidAdditions = new Set<Section>();
-  /** The sections whose record is in the file, and that have lists next to the record in v1 files. */
+  /** The sections with lists next to the record in v1 files, if the file also contains the record. */
   private readonly completed = new Set<Section>();
   private hasLoginNames = false;
   private domainPolicyIssue: RecordIssue | undefined;
@@ -108,12 +116,12 @@ export class OrganisationDraft {
   private validatesDomains: boolean | undefined;
   private readonly lastMarked = new Map<string, string>();
 
-  /** @param entry the organisation's position in the file */
+  /** @param entry the position of the entry in `orgs` */
   constructor(entry: number) {
     this.entry = entry;
   }
 
-  /** The organisation's id; undefined until it was read. */
+  /** The organisation's id; undefined if the file does not contain it, or not yet. */
   get orgId(): string | undefined {
     return typeof this.fields.orgId === 'string' ? this.fields.orgId : undefined;
   }
@@ -121,7 +129,7 @@ export class OrganisationDraft {
   /**
    * Adds a field that is not a section, or an element of a list that only v1 files have.
    * @param value the parsed text; undefined if the text is too large
-   * @returns the paths of unknown fields in the value
+   * @returns the paths of the unknown fields in the value
    * @throws JsonError for an invalid id
    */
   addField(item: ExportFileItem, value: unknown): readonly string[] {
@@ -143,7 +151,7 @@ export class OrganisationDraft {
   }
 
   private addOwnField({ name, isTooLarge }: ExportFileItem, value: unknown): readonly string[] {
-    // Only an export of organisations without their records contains this field, and imports ignore it.
+    // Imports ignore this field. Only exports of organisations without their other records contain it.
     if (name === IMPORTED_FROM) {
       this.importedFrom = typeof value === 'string' ? value : undefined;
       return [];
@@ -164,10 +172,7 @@ export class OrganisationDraft {
     return readMessage(schema, structuredClone(value), {}).unknown.fields.map((path) => `${name}.${path}`);
   }
 
-  /**
-   * Remembers the policies that apply to other records, and the sections that have lists next to their record in v1
-   * files.
-   */
+  /** Notes which policies apply to the organisation's records, and whether the record of lists in a v1 file exists. */
   observe(record: OrganisationRecord): void {
     const { section, json } = record;
     this.hasRecords = true;
@@ -178,15 +183,15 @@ export class OrganisationDraft {
     }
     for (const mark of section.adjusted?.marks(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
     this.hasLoginNames ||= claimsLoginNames(section);
-    // Use the first of several policies, because the import writes the first. A policy that fails its check is not
-    // imported, so its rules do not apply.
+    // If there are several policies, use the first, because the import writes the first. A policy that breaks a rule is
+    // not imported, so ignore it.
     if (section === domainPolicySection) this.validatesDomains ??= requiresValidation(json);
     if (section === passwordPolicySection && checkComplexityPolicy(json) === undefined)
       this.passwordComplexity ??= parseComplexity(json);
   }
 
   /**
-   * Adds the content of another entry for the same organisation.
+   * Adds the content of a later entry for the same organisation.
    * @returns the values that contradict this draft
    */
   merge(later: OrganisationDraft): Contradiction[] {

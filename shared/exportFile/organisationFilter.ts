@@ -1,4 +1,4 @@
-/** The fields of a request that select organisations. */
+/** The fields by which a request selects organisations. */
 interface Selection {
   /** The ids of the organisations to select. Without ids, all organisations are selected. */
   readonly orgIds?: readonly string[];

@@ -1,4 +1,4 @@
-// Reads two exports of this service at once, and decodes only records that the other export does not contain.
+// Reads two exports of this service at once. Decodes only the records that are not equal in both exports.
 
 import { addCounts, type Counts, increase } from '../collections/counts.ts';
 import { invalidRequest } from '../errors/errors.ts';
@@ -19,37 +19,35 @@ import {
 import { statedContent } from './manifest.ts';
 import { type ExportFileItem, ExportFileReader } from './reader.ts';
 
-/** One of two exports. */
+/** One of the two exports to read, and who receives its content. */
 export interface PairedExport {
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
   readonly onItems: NonNullable<PassOptions['onItems']>;
   /** Returns whether to read an organisation, by its id. */
   readonly isSelected: (orgId: string) => boolean;
-  /** Receives the selected records without an equal record in the other export. */
+  /** Receives the selected records to which the other export has no equal record. */
   readonly visitor: Pick<RecordVisitor, 'add'>;
 }
 
-/** The result of reading one of two exports. */
 export type PairedInspection = Pick<Inspection, 'organisations' | 'manifest' | 'stated' | 'tally'>;
 
-/** A record that both exports contain with the same bytes. */
+/** A record of which both exports contain the same bytes. */
 export interface EqualRecord {
   readonly section: Section;
   readonly orgId: string;
-  /** The compact JSON of the record, with one character for each byte. */
+  /** The JSON of the record. Each character of the string is one byte. */
   readonly text: string;
-  /** Parses the record. */
   json(): unknown;
 }
 
-/** How to process equal records. */
+/** Which records to pair, and who receives the equal records. */
 export interface Pairing {
-  /** Returns whether to compare the bytes of a section's records. Records of other sections are always decoded. */
+  /** Returns whether the bytes of a section's records are compared. Records of other sections are always decoded. */
   readonly isPaired: (section: Section) => boolean;
   readonly onEqual: (record: EqualRecord) => void;
 }
 
-/** The maximum size of the waiting records of one export. They wait until the other export contains an equal record. */
+/** The maximum size of the records of one export that wait until the other export contains an equal record. */
 const MAX_WAITING_BYTES = 8_000_000;
 
 /**
@@ -69,13 +67,13 @@ export async function readPaired(
       pairing.onEqual(record);
     },
   };
-  // If one side fails, this signal ends the other side's wait for its next chunk.
+  // If reading one export fails, this signal ends the wait for the next chunk of the other export.
   const stop = new AbortController();
   const open = (source: PairedExport) => new PairedSide(source, paired, AbortSignal.any([signal, stop.signal]));
   const [first, second] = [open(exports[0]), open(exports[1])];
   try {
     for (;;) {
-      // Reads the side that is behind, so that few records wait.
+      // Read the export with fewer waiting records, so that few records wait.
       const isSecondBehind = second.waitingBytes < first.waitingBytes;
       const side = first.isOver || (isSecondBehind && !second.isOver) ? second : first;
       if (side.isOver) break;
@@ -83,7 +81,8 @@ export async function readPaired(
       await side.read(side === first ? second : first);
     }
     const inspections = [first.finish(equal), second.finish(equal)] as const;
-    // Equal records were not decoded. The sum of their hashes, derived from each manifest, must be the same.
+    // Equal records were not decoded, so they were not hashed. For each export, the manifest's digest minus the hashes
+    // of the decoded records is the sum over the equal records. Both sums must be the same.
     if (first.undecoded !== second.undecoded)
       throw invalidRequest([{ field: 'manifest', description: 'digest mismatch between the two exports' }]);
     return inspections;
@@ -93,12 +92,11 @@ export async function readPaired(
   }
 }
 
-/** The sections whose records are compared by their bytes, and the listener for equal records. */
+/** The sections whose records are compared by their bytes, and the function that receives the equal records. */
 interface PairedSections extends Pick<Pairing, 'onEqual'> {
   readonly sections: ReadonlySet<Section>;
 }
 
-/** One of two exports that are read at once. */
 class PairedSide {
   private readonly source: PairedExport;
   private readonly paired: PairedSections;
@@ -106,7 +104,7 @@ class PairedSide {
   private readonly pass = createPass();
   private readonly chunks: AsyncGenerator<Uint8Array>;
   private next: Promise<IteratorResult<Uint8Array>>;
-  /** The records that wait for an equal record of the other export, by key, in the order of the file. */
+  /** The records that wait until the other export contains an equal record, by their text, in the order of the file. */
   private readonly waiting = new Map<string, ExportFileItem>();
   waitingBytes = 0;
   isOver = false;
@@ -118,7 +116,7 @@ class PairedSide {
     this.next = this.request();
   }
 
-  /** Reads the next chunk of this side. */
+  /** Reads the next chunk, and pairs its records with the records that wait in `other`. */
   async read(other: PairedSide): Promise<void> {
     const { done, value } = await this.next;
     if (done === true) {
@@ -133,7 +131,10 @@ class PairedSide {
     this.next = this.request();
   }
 
-  /** Decodes all remaining records, and compares the counts with the manifest. */
+  /**
+   * Decodes the waiting records, and compares the counts with the manifest.
+   * @param equal the numbers of equal records, which were not decoded
+   */
   finish(equal: Counts): PairedInspection {
     const { pass, source } = this;
     this.decode();
@@ -149,7 +150,9 @@ class PairedSide {
     return { organisations, manifest, stated: statedContent(manifest), tally: inspected };
   }
 
-  /** The sum of the hashes of the records that were not decoded, derived from the manifest. */
+  /**
+   * The sum of the hashes of the records that were not decoded: the digest in the manifest without the decoded records.
+   */
   get undecoded(): string {
     return this.pass.tally.restOf(this.pass.manifest?.digest ?? '');
   }
@@ -158,7 +161,7 @@ class PairedSide {
     await this.chunks.return(undefined);
   }
 
-  /** Requests the next chunk, which can arrive while the other side is read. */
+  /** Requests the next chunk before it is needed, so that it can arrive while the other export is read. */
   private request(): Promise<IteratorResult<Uint8Array>> {
     const next = this.chunks.next();
     // `read` throws this error, unless the other side fails first.
@@ -182,8 +185,8 @@ class PairedSide {
   }
 
   /**
-   * Whether to compare a record by its bytes. A record that contains other records must be decoded, because the inner
-   * records count too.
+   * Whether to compare a record by its bytes. A record with inner records must always be decoded, because the inner
+   * records count as records too.
    */
   private isPaired(section: Section, { text }: ExportFileItem): boolean {
     const nested = section.nested?.list.split('.').at(-1);
@@ -204,7 +207,9 @@ class PairedSide {
     return true;
   }
 
-  /** Decodes the records that have waited longest, until at most `bytes` wait. By default, decodes all. */
+  /**
+   * Decodes waiting records, those with the longest wait first, until at most `bytes` wait. By default, decodes all.
+   */
   private decode(bytes = -1): void {
     for (const [key, item] of this.waiting) {
       if (this.waitingBytes <= bytes) return;
@@ -220,7 +225,7 @@ class PairedSide {
   };
 }
 
-/** Whether the reader has left an item unparsed. */
+/** Whether the reader has returned an item without parsing it. */
 function isHeld({ value, isTooLarge }: ExportFileItem): boolean {
   return value === undefined && isTooLarge === undefined;
 }

@@ -7,56 +7,58 @@ import { type OrganisationField, organisationFields } from '../organisation/reco
 import { exportFileLimits } from './manifest.ts';
 import { START_BYTES, wrongFile } from './wrongFile.ts';
 
-/** The maximum number of field names in an error, and the maximum length of each. */
+/** The maximum number of field names that an error lists, and the maximum length of each name. */
 const MAX_SHOWN_FIELDS = 5;
 const MAX_SHOWN_CHARACTERS = 30;
 
 const TRUNCATED = 'unexpected end of JSON input: the file is truncated';
 
-/** An export file that can be read repeatedly: each call of `open` reads it from the start. */
+/** An export file. Each call of `open` reads the file from the start. */
 export interface ExportFileSource {
-  /** The request's field that contains the file; undefined if the file is the body, or in a bucket. */
+  /** The field of the request that contains the file; undefined if the file is the whole body, or in a bucket. */
   readonly field?: string;
-  /** Whether the file is inside the request, so that it can be read again without a download. */
+  /** Whether the request contains the file, so that another read needs no download. */
   readonly isInRequest?: boolean;
   /** Whether the request declares the file as v1. */
   readonly isV1?: boolean;
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
-/** A record or a plain field of an organisation, or the file's manifest. */
+/** What the reader returns: a record or another field of an organisation, or the file's manifest. */
 export interface ExportFileItem extends Pick<SplitValue, 'path' | 'names' | 'text' | 'value'> {
-  /** The organisation's position in the file; undefined for the manifest. */
+  /** The position of the organisation's entry in `orgs`; undefined for the manifest. */
   readonly organisation: number | undefined;
   readonly name: string;
-  /** Present for a value that exceeds the size limit. The reader does not keep the text of such a value. */
+  /** Present if the value exceeds the size limit, so that `text` and `value` are missing. */
   readonly isTooLarge?: true;
 }
 
 /** Returns whether to read a field of an organisation. The reader skips other fields. */
 export type FieldFilter = (name: string) => boolean;
 
-/** Options of the reader. */
 interface ReadingOptions {
-  /** Whether to return only the positions of records, without text and value. */
+  /** Whether the caller needs only the paths of records. The items then have no text and no value. */
   readonly findsOnly?: boolean;
-  /** Whether the caller parses the records in lists, by `parseHeld`. The reader then leaves them unparsed. */
+  /**
+   * Whether the caller itself parses the records in lists, with `parseHeld`. The items of these records then have no
+   * value.
+   */
   readonly holdsRecords?: boolean;
-  /** Returns whether to skip a record of a list, by its path. */
+  /** Returns whether to skip the record with this path in a list. */
   readonly isSkipped?: ((path: JsonPath) => boolean) | undefined;
   readonly onUnknown?: OnUnknown | undefined;
 }
 
 /**
- * Receives the name of an unknown field of the file or of an organisation. For a list, receives the name once per
- * element.
+ * Receives the name of an unknown field in the file or in an organisation. For an unknown list, receives the name once
+ * per element.
  */
 export type OnUnknown = (name: string) => void;
 
 /**
- * A streaming reader of export files (zitadel 2), v1 and v2. The reader keeps at most one record in memory. Unknown
- * fields are checked and ignored (zitadel 1.1). They may have any size, because the reader checks the values in a list
- * or an object one by one.
+ * A streaming reader of export files (zitadel 2), v1 and v2. The reader keeps at most one record in memory. It checks
+ * the syntax of unknown fields and ignores them (zitadel 1.1). Unknown fields may have any size, because the reader
+ * checks the values in an unknown list or object one by one.
  */
 export class ExportFileReader {
   private readonly isWanted: FieldFilter;
@@ -66,17 +68,20 @@ export class ExportFileReader {
   private readonly isSkipped: (path: JsonPath) => boolean;
   private readonly splitter: JsonSplitter;
   private seenFields = new Set<string>();
-  /** The number of organisations that have started so far. */
+  /** The number of entries in `orgs` that have started so far. */
   organisations = 0;
-  /** The names of the first fields of the file. A file without fields is an empty export. */
+  /**
+   * The names of the first fields of the file, for an error. Without fields, the file is an empty export, which is
+   * valid.
+   */
   private readonly firstFields: string[] = [];
   private hasOrganisations = false;
-  /** The first bytes of the file. They show whether the file is of another kind. */
+  /** The first bytes of the file, which show whether the file is of another kind. */
   private start: Buffer = Buffer.alloc(0);
 
   /**
-   * @param isWanted returns whether to read a field. A caller that skips unknown fields must have validated the file
-   * before.
+   * @param isWanted returns whether to read a field. A caller that skips unknown fields must have validated the whole
+   *   file before.
    */
   constructor(isWanted: FieldFilter, options: ReadingOptions = {}) {
     const { findsOnly = false, holdsRecords = false, isSkipped = () => false, onUnknown } = options;
@@ -107,7 +112,7 @@ export class ExportFileReader {
     }
   }
 
-  /** @throws JsonError if the file is truncated, or has fields but no organisations (zitadel 4.2) */
+  /** @throws JsonError if the file is truncated, or has fields but no `orgs` (zitadel 4.2) */
   end(): void {
     try {
       this.splitter.end();
@@ -159,18 +164,20 @@ export class ExportFileReader {
     this.seenFields.add(field.name);
     if (!this.isWanted(field.name)) return 'skip';
     if (field.list) return kind === 'scalar' ? 'keep' : enter(path, kind === 'array', 'expected a list');
-    // The reader cannot assign records to an organisation without its id.
+    // Always keep the id, because other fields of the entry belong to this organisation.
     return field.name === 'orgId' ? 'keep' : this.treatRecord(kind);
   }
 
-  /** Decides how to read a record. Keeps `null` and other scalars, because the caller rejects them. */
+  /**
+   * Decides how to read a record. Keeps a scalar, such as `null`, because the caller rejects it with the record's path.
+   */
   private treatRecord(kind: ValueKind): Treatment {
     return this.findsOnly && kind !== 'scalar' ? 'skip' : 'glance';
   }
 
   /**
-   * Enters unknown lists and objects, so that the splitter checks their values one by one. A whole list or object can
-   * be too large to keep.
+   * Enters unknown lists and objects: the splitter then checks their values one by one. A whole list or object can be
+   * too large to keep.
    */
   private treatUnknown(name: string, kind: ValueKind): Treatment {
     if (!this.isWanted(name)) return 'skip';
@@ -178,7 +185,7 @@ export class ExportFileReader {
     return 'enter';
   }
 
-  /** Converts a value to an item. Returns undefined for `null` in place of a field, and for unknown fields. */
+  /** Converts a value to an item. Returns undefined for an unknown field, and for `null` as the value of a field. */
   private toItem({ path, names, text, value }: SplitValue): ExportFileItem | undefined {
     const field = findField(path);
     if (text === '') return field && this.withoutText({ path, names, text, value }, field);
@@ -188,12 +195,12 @@ export class ExportFileReader {
     if (isList) return expectNull(path, value);
     if (field === undefined) return this.countUnknown(path, uniqueValue({ path, names, text, value }));
     // As the value of a field, `null` means that the field is not set. As an element of a list, `null` is an invalid
-    // record (zitadel 1.1).
+    // record (zitadel 1.1), so return it.
     if (value === null && !field.list) return undefined;
     return { path, names, text, value, organisation: Number(path[1]), name: field.name };
   }
 
-  /** Returns the item of a value whose text was not kept; undefined if the caller does not want the value. */
+  /** Returns the item of a value without its text; undefined if the caller does not want this value. */
   private withoutText(
     split: Pick<SplitValue, 'path' | 'names' | 'text' | 'value'>,
     { name }: OrganisationField,
@@ -204,7 +211,10 @@ export class ExportFileReader {
     return this.findsOnly ? item : { ...item, isTooLarge: true };
   }
 
-  /** Counts an unknown field, or an element of an unknown list. `treatUnknown` has already counted unknown objects. */
+  /**
+   * Counts an unknown field, or an element of an unknown list. Does not count an unknown object: `treatUnknown` has
+   * already counted it.
+   */
   private countUnknown(path: JsonPath, value: unknown): undefined {
     const [name, element] = path[0] === 'orgs' ? path.slice(2) : path;
     if (value !== null && typeof element !== 'string') this.onUnknown?.(String(name));
@@ -225,7 +235,7 @@ function enter(path: JsonPath, isAllowed: boolean, message: string): Treatment {
   return 'enter';
 }
 
-/** Accepts only `null` in place of a list, which means that the field is not set (zitadel 1.1). */
+/** Accepts `null` in place of a list, which means that the field is not set (zitadel 1.1). Rejects other scalars. */
 function expectNull(path: JsonPath, value: unknown): undefined {
   if (value !== null) throw new JsonError(path, 'expected a list');
 }

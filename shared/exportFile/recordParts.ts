@@ -9,25 +9,25 @@ import { optionalPart } from '../organisation/optionalParts.ts';
 import type { InvalidElement } from '../organisation/record.ts';
 import type { Section } from '../organisation/sections/section.ts';
 
-/** The maximum number of characters in a reason, including values that it quotes. */
+/** The maximum number of characters in the reason of an issue, including quoted values. */
 export const MAX_REASON_CHARACTERS = 300;
 
-/** The maximum number of characters of a quoted value. */
+/** The maximum number of characters of a value that a reason quotes. */
 const MAX_VALUE_CHARACTERS = 60;
 
-/** Matches the paths of secrets. No report may contain a secret. */
+/** Matches the paths of secrets, whose values no report may quote. */
 const SECRET = /password|secret|otpCode/i;
 
-/** The position of a field or list element: the object or list that contains it, and its name or index there. */
+/** Where a value is: the object or list that contains the value, and the name or index of the value in it. */
 interface Place {
   readonly holder: object;
   readonly name: string;
 }
 
-/** The JSON of a record. Removes invalid parts from it. */
+/** The JSON of a record, from which `remove` deletes invalid parts. */
 export class RecordParts {
   readonly value: unknown;
-  /** The original positions of the elements of changed lists. */
+  /** For each list from which elements were deleted: the original positions of the other elements. */
   private readonly positions = new Map<unknown[], number[]>();
 
   constructor(value: unknown) {
@@ -35,8 +35,8 @@ export class RecordParts {
   }
 
   /**
-   * Removes and returns the parts that have issues. If an import cannot leave out one of these parts, removes nothing
-   * and returns undefined.
+   * Removes the parts that have issues, and returns the removed parts. If an import cannot leave out one of the parts,
+   * removes nothing and returns undefined.
    */
   remove(section: Section, { issues }: InvalidRecordError): readonly InvalidElement[] | undefined {
     const removed = new Map<string, InvalidElement & Place>();
@@ -56,8 +56,8 @@ export class RecordParts {
     }
     const places = [...removed.values()];
     for (const { holder, name } of places) Reflect.deleteProperty(holder, name);
-    // Deleting an element leaves a hole in its list, so that the positions of the other elements stay the same. Close
-    // the holes at the end.
+    // `deleteProperty` leaves a hole in a list, so that the other elements keep their positions. Close the holes after
+    // all deletions.
     for (const list of new Set(places.map(({ holder }) => holder).filter(Array.isArray))) this.closeHoles(list);
     return places.map(({ field, problem }) => ({ field, problem }));
   }
@@ -82,8 +82,8 @@ export class RecordParts {
   }
 
   /**
-   * Finds a part. Returns undefined if the part is absent, if the record has both spellings of a name, or if a list is
-   * too long.
+   * Finds the value at a path. Returns undefined if the value is absent, if the record has both spellings of a name, or
+   * if a list is too long.
    */
   private find(path: string): Place | undefined {
     const steps = path.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
@@ -101,7 +101,7 @@ export class RecordParts {
     return place;
   }
 
-  /** Describes an invalid field's value in the file. Returns an empty text if the value is absent or empty. */
+  /** Describes an invalid value for the reason of an issue. Returns an empty text if the value is absent or empty. */
   private givenForm(path: string): string {
     const place = this.find(path);
     const value: unknown = place === undefined ? undefined : Reflect.get(place.holder, place.name);

@@ -1,4 +1,4 @@
-// Recognises other kinds of files that a user may pass by mistake, so that the error can name the kind.
+// Recognises other kinds of files that a user may pass by mistake. The error can then mention the kind and a remedy.
 
 import { shortenedText } from '../errors/identityError.ts';
 import { JsonError } from '../json/jsonError.ts';
@@ -9,15 +9,14 @@ export const START_BYTES = 4_096;
 
 /** A kind of file, and how to recognise it. */
 interface Kind {
-  /** The text after `the file is`, or a function that derives this text from the start of the file. */
+  /** The text after `the file is` in the error, or a function that derives this text from the start of the file. */
   readonly what: string | ((text: string) => string);
-  /** Matches the start of the file, without leading white space. */
+  /** Matches the start of a file of this kind. White space before it is already removed. */
   readonly pattern: Pick<RegExp, 'test'>;
-  /** Matches the exceptions: files that `pattern` matches although they are of another kind. */
+  /** Matches exceptions: files of other kinds that `pattern` also matches. */
   readonly unless?: RegExp;
 }
 
-/** A remedy, and the kinds of files for which it helps. */
 interface Row {
   readonly remedy: string;
   readonly kinds: readonly Kind[];
@@ -25,7 +24,7 @@ interface Row {
 
 const REPEAT = 'check the address and the token, repeat the export, and keep only a response with the status 200';
 
-/** Matches an object that contains an export in one of its fields, such as the response of another API. */
+/** Matches an object with a field that contains an export, such as the response of another API. */
 const WRAPPED = /^\{.*?"([^"\\]+)"\s*:\s*(?:\[\s*)?\{\s*"orgs"\s*:/s;
 /** Matches an HTML page. The error pages of many gateways begin with an element such as `<h1>` instead of `<html>`. */
 const HTML =
@@ -189,13 +188,13 @@ const rows: readonly Row[] = [
 
 const kinds = rows.flatMap((row) => row.kinds.map((kind) => ({ ...kind, remedy: row.remedy })));
 
-/** Whether a text is a table: its lines have the same number of separators. The last line may be incomplete. */
+/** Whether a text is a table: each line has the same number of separators. The last line may be incomplete. */
 function isTable(text: string): boolean {
   const lines = text
     .replaceAll(/"[^"]*(?:"|$)/g, '')
     .trimEnd()
     .split('\n');
-  // In prose, a space follows each comma.
+  // A text with a space after each comma is prose, not a table.
   if (/[{}[\]]|^[^,;\t]*(?:, [^,;\t]*)+$/.test(lines[0] ?? '')) return false;
   return [',', ';', '\t'].some((separator) => {
     const [columns = 1, ...others] = lines.map((line) => line.split(separator).length);
