@@ -1,6 +1,9 @@
 terraform {
   required_version = "~> 1.11"
 
+  # The operators create the lock file: its checksums come from HashiCorp's registry, which this project's builds and
+  # tests cannot reach. The tests run google 8.0.0 and time 0.14.2.
+
   required_providers {
     google = {
       source  = "hashicorp/google"

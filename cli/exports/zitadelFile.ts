@@ -1,4 +1,5 @@
-// Writes export files in the form that ZITADEL imports without loss (zitadel 4.6).
+// Writes export files in the form that ZITADEL imports without loss (zitadel 4.6). The command writes them rather than
+// the server, because the command needs this form of the export of any place.
 
 import { withoutEmpty } from '../../shared/defined.ts';
 import type { FilePass } from '../../shared/exportFile/filePass.ts';

@@ -110,7 +110,7 @@ export function retryInfo(seconds: number) {
   return { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${seconds}s` } satisfies ErrorDetail;
 }
 
-/** The only error class that reaches callers; `toJson` renders it. */
+/** The only error class that reaches callers; `toJson` renders it. A new kind of error is a definition, not a class. */
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   readonly code: Code;
