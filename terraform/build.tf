@@ -109,9 +109,9 @@ resource "google_project_iam_member" "build_source" {
   }
 }
 
-# Roles take effect a while after they are granted, so a build that starts at once may not be able to read its sources. Functions
-# get the account from here. If the instances depended on this whole resource, their create_before_destroy would spread to the
-# repository, which cannot exist twice.
+# Roles take effect a while after they are granted, so a build that starts at once may not be able to read its sources
+# (https://github.com/hashicorp/terraform-provider-google/issues/20571). Functions get the account from here. If the instances
+# depended on this whole resource, their create_before_destroy would spread to the repository, which cannot exist twice.
 resource "time_sleep" "build_roles" {
   create_duration = "120s"
   triggers = {

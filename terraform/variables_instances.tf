@@ -36,8 +36,8 @@ variable "instances" {
     error_message = "instances must have at least one entry: the load balancer needs a default backend. To remove everything, run terraform destroy."
   }
 
-  # Default quotas of a project: 100 databases and 100 service accounts. An instance has three accounts, and the builds have one
-  # (docs/operations-google-cloud.md).
+  # Default quotas of a project: 100 databases and 100 service accounts (https://cloud.google.com/firestore/quotas,
+  # https://cloud.google.com/iam/quotas). An instance has three accounts, and the builds have one.
   validation {
     condition     = length(var.instances) <= 25
     error_message = "A project holds at most 25 instances. Create further ones in another cell: another project with this configuration, a state bucket and a terraform.tfvars of its own (docs/operations-google-cloud.md, \"Cells\")."

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../../tools/program.ts';
 import type { Failure } from './google/faults.ts';
+import { importIds } from './importIds.ts';
 import { type Applied, startProject, type Variables } from './terraform.ts';
 
 const FUNCTION = 'module.instance["north"].google_cloudfunctions2_function.this["export"]';
@@ -137,20 +138,25 @@ describe('changes that fail, applied with the real provider', () => {
     expect(await applied.planned(before)).toBe('');
   });
 
-  it('imports the resources in the table of the manual', async () => {
-    const manual = await readFile(join(root, 'docs/operations-google-cloud.md'), 'utf8');
+  it('imports the resources that exist but are not in the state, by the ids of the manual', async () => {
     const [schedule = ''] = [...applied.project.resources.keys()].filter((key) => key.includes('/backupSchedules/'));
-    const rows = [...manual.replace('/SCHEDULE`', `/${schedule.split('/').at(-1)}\``).matchAll(ROW)];
-    const kinds = new Set(rows.map(([, address = '']) => kindOf(address)));
+    const rows = Object.entries(importIds).map(
+      ([address, id]) => [address, id.replace(/SCHEDULE$/, schedule.split('/').at(-1) ?? '')] as const,
+    );
+    const manual = await readFile(join(root, 'docs/operations-google-cloud.md'), 'utf8');
+    const shown = [...manual.matchAll(ROW)].map(([, address = '', id = '']) => [address, id]);
+    expect(shown.length).toBeGreaterThan(3);
+    expect(rows).toEqual(expect.arrayContaining(shown));
+    const kinds = new Set(rows.map(([address]) => kindOf(address)));
     const listed = (await applied.terraform('state', 'list')).stdout.trim().split('\n').map(kindOf);
     const named = listed.filter((kind) => kind.startsWith('google_') && !WITHOUT_CONFLICT.test(kind));
     expect([...kinds].toSorted()).toEqual([...new Set(named)].toSorted());
     const resources = new Map(applied.project.resources);
-    const removed = await applied.terraform('state', 'rm', ...rows.map(([, address = '']) => address));
+    const removed = await applied.terraform('state', 'rm', ...rows.map(([address]) => address));
     expect(removed.stdout).toContain(`Successfully removed ${rows.length} resource instance(s).`);
     await expect(applied.apply(before)).rejects.toThrow('already exists');
     const imports = join(applied.directory, 'imports.tf');
-    await writeFile(imports, rows.map(([, to, id]) => `import {\n  to = ${to}\n  id = "${id}"\n}\n`).join(''));
+    await writeFile(imports, rows.map(([to, id]) => `import {\n  to = ${to}\n  id = "${id}"\n}\n`).join(''));
     await applied.apply(before);
     await rm(imports);
     expect(await applied.planned(before)).toBe('');

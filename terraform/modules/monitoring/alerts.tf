@@ -37,7 +37,7 @@ resource "google_monitoring_alert_policy" "failing" {
   }
 
   documentation {
-    content = "The log lines \"request failed\" hold the reason: docs/operations-google-cloud.md, \"Alarms\"."
+    content = "Search the function's log for \"request failed\", and read stack_trace. A 503 has no such line."
   }
 }
 
@@ -106,7 +106,7 @@ resource "google_monitoring_alert_policy" "memory" {
   }
 
   documentation {
-    content = "Removals: raise the instance's memory. Exports and imports: report it, since memory should not grow with the number of records."
+    content = "Raise the function's entry in memory. Of an export or import, also open an issue: memory should not grow with the number of records."
   }
 }
 
@@ -173,6 +173,6 @@ resource "google_monitoring_alert_policy" "unreachable" {
   }
 
   documentation {
-    content = "Check the domain's DNS record, its certificate, the load balancer, the function and its database. If the check got 403, Cloud Run checks invokers: terraform plan prints the commands. See docs/operations-google-cloud.md, \"Alarms\"."
+    content = "Check the domain's DNS records, its certificate, then the log of removeOtpEmail. If the check got 503, the database is unreachable; if 403, Cloud Run checks invokers: docs/operations-google-cloud.md, \"Public access without allUsers\"."
   }
 }

@@ -13,7 +13,8 @@ resource "google_monitoring_dashboard" "this" {
     displayName = "identity"
     mosaicLayout = {
       columns = 12
-      # The API leaves out a position of zero, which would be a difference at every plan.
+      # The API leaves out a position of zero, which would be a difference at every plan
+      # (https://github.com/hashicorp/terraform-provider-google/issues/24650).
       tiles = [for index, chart in local.charts : merge({ for name, position in { xPos = index % 2 * 6, yPos = floor(index / 2) * 4 } : name => position if position != 0 }, {
         width  = 6
         height = 4
