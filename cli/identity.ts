@@ -3,7 +3,7 @@ import { exitCodes } from './terminal/command.ts';
 import { DEFAULT_COLUMNS, DEFAULT_ROWS } from './terminal/terminal.ts';
 
 const { stdout, stderr, env: environment } = process;
-// A terminal of unknown size reports 0 columns and rows, for which no layout is possible.
+// A terminal that does not know its size reports 0 columns and 0 rows. Text cannot be laid out for that size.
 for (const stream of [stdout, stderr]) {
   if (stream.columns === 0) stream.columns = DEFAULT_COLUMNS;
   if (stream.rows === 0) stream.rows = DEFAULT_ROWS;
@@ -18,14 +18,14 @@ const controller = new AbortController();
 // Node's default applies after the first signal: a second signal ends the process immediately.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort());
 let isHungUp = false;
-// A closing terminal may send SIGHUP several times, and writing to that terminal fails.
+// A terminal that is being closed may send SIGHUP several times. Writing to this terminal fails.
 process.on('SIGHUP', () => {
   isHungUp = true;
   stderr.on('error', () => {});
   controller.abort();
 });
 const code = await runCommandLine(process.argv.slice(2), {
-  // Accessing `process.stdin` opens the stream, so only commands that read it do.
+  // The stream is opened when `process.stdin` is read. So commands that do not need standard input leave it closed.
   get stdin() {
     return process.stdin;
   },
@@ -37,7 +37,7 @@ const code = await runCommandLine(process.argv.slice(2), {
 });
 process.exitCode = isHungUp && code === exitCodes.interrupted.code ? exitCodes.hungUp.code : code;
 await new Promise((resolve) => stdout.write('', resolve));
-// A reader such as `head` closes the pipe when it has read enough, so EPIPE is not a failure.
+// A reader such as `head` closes the pipe early on purpose (EPIPE). This is not a failure.
 if (broken !== undefined && broken !== 'EPIPE' && process.exitCode === 0) {
   const { outputIncomplete } = await import('../shared/errors/placeErrors.ts');
   stderr.write(`identity: ${outputIncomplete({ code: broken }).message}\n`);

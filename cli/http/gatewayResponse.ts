@@ -8,7 +8,9 @@ import { sentenceIn } from './serverSentence.ts';
 
 const LET_PASS = 'configure the gateway in front of the instance to forward the calls of this command';
 
-/** Remedies for statuses of gateways. Another token would not help with these statuses. */
+/**
+ * For statuses that gateways respond with, what the user can change. Another token would not help with these statuses.
+ */
 const remedies: Readonly<Record<number, string>> = {
   401: `${LET_PASS} without credentials of its own`,
   403: `${LET_PASS} from this machine, or call the instance from another network`,
@@ -31,7 +33,10 @@ export function isRedirection(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** Returns the error of a response that the instance itself did not write, with a remedy. */
+/**
+ * Returns the error for a response that comes from a gateway or another server, not from the instance. The error
+ * contains a remedy.
+ */
 export function gatewayError(place: string, response: HttpResponse, text: string): IdentityError {
   const { status, headers } = response;
   const sentence = sentenceIn(text);
@@ -66,7 +71,7 @@ function redirectionError(place: string, { status, headers: { location = '' } }:
 
 const MAX_CHALLENGE_CHARACTERS = 100;
 
-/** Returns the authentication scheme and the realm that a proxy asks for. */
+/** Returns the first characters of the header with which a proxy asks for credentials: scheme and realm. */
 function challenge(headers: HttpResponse['headers']): string | undefined {
   const text = headers['www-authenticate'] ?? headers['proxy-authenticate'];
   return text?.toString().slice(0, MAX_CHALLENGE_CHARACTERS);

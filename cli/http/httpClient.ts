@@ -11,21 +11,20 @@ import { isLater } from './laterResponse.ts';
 import { type Patience, patiently } from './reconnection.ts';
 import { connectionError, connectionReason, trustSystem } from './tls.ts';
 
-/** A request to an instance of this service or to ZITADEL. */
 export interface HttpCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly token?: string | undefined;
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether to send `Expect: 100-continue`, so that a rejected call needs no upload. */
+  /** Whether to send `Expect: 100-continue`. The server can then reject the call before the body is uploaded. */
   readonly asksFirst?: boolean;
   /** The media type of the body; JSON by default. */
   readonly contentType?: string;
   readonly body?: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-/** A response whose body the caller has not read yet. Disposing of the response also ends the call on the server. */
+/** A response whose body has not been read yet. Disposing of the response ends the call, on the server too. */
 export interface HttpResponse extends AsyncDisposable {
   readonly status: number;
   readonly headers: Readonly<
@@ -38,11 +37,11 @@ export interface HttpResponse extends AsyncDisposable {
 }
 
 /**
- * Sends a request and streams its body. Does not limit the time until the response, because imports can take hours
- * (`fetch` ends a call after five minutes). Does not follow redirections, so that no other server receives the token.
+ * Sends a request and streams its body. The time until the response has no limit, because imports can take hours
+ * (`fetch` ends a call after five minutes). Does not follow redirections: another server must not receive the token.
  * @param signal ends the call, on the server too
  * @throws IdentityError without a response, or if the connection breaks while the caller reads the response; the errors
- * of `body`; the signal's reason
+ * of reading `body`; the signal's reason
  */
 export async function callServer(origin: string, call: HttpCall, signal: AbortSignal): Promise<HttpResponse> {
   signal.throwIfAborted();
@@ -59,27 +58,28 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
     }),
   };
   const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers });
-  // Does not use the option `signal`: the request would then pass the reason on to the socket, which has no listener for
-  // errors after the response has arrived, and so end the process.
+  // The option `signal` of `request` is not used, because it would end the process: after the response has arrived, the
+  // request passes the reason on to the socket, which has no listener for errors.
   const stop = () => request.destroy();
   signal.addEventListener('abort', stop, { once: true });
   request.once('close', () => signal.removeEventListener('abort', stop));
-  // Ignores the error here: if the response has begun, the reader of its body receives an error too.
+  // This handler ignores errors of the request. If the response has begun, its reader receives the error as well.
   request.on('error', () => undefined);
   let sourceFailure: unknown;
   async function* source(): AsyncGenerator<Uint8Array> {
     try {
       if (call.asksFirst !== true || (await isAskedFor(request))) yield* body;
     } catch (error) {
-      // The failure of the content makes the request fail too. The caller must receive this cause, not the request's
-      // error.
+      // If reading the body fails, the request fails too. The caller must receive the first of these two errors,
+      // because it is the cause.
       sourceFailure = error;
       throw error;
     }
   }
   const responded = once(request, 'response');
-  // Sending fails if the server responds before the end of the body. The response then contains the reason. `pipeline`
-  // does not throw a broken connection into the source, as a piped stream would.
+  // Sending fails if the server responds before it has received the whole body. The response then contains the reason,
+  // so the error of sending is ignored. If the connection breaks, `pipeline` does not throw into the source, as a piped
+  // stream would.
   const sent = pipeline(source, request).catch(() => undefined);
   try {
     const [response]: IncomingMessage[] = await responded;
@@ -116,30 +116,33 @@ async function* receive(
   }
 }
 
-/** The default time limit of an attempt at a short call. */
+/** The time limit of each attempt at a short call, unless the call or the connection has its own limit. */
 const RESPONSE_LIMIT_MS = 30_000;
 
-/** The server of a call, and the signal that ends the call. */
+/** The address of a server, and the signal that ends calls of this server. */
 export interface CallConnection {
   /** The address without a trailing slash. */
   readonly origin: string;
   readonly signal: AbortSignal;
-  /** The time limit of an attempt in milliseconds, for calls without their own limit; 30 s by default. */
+  /** The time limit in milliseconds of each attempt at a call without its own limit. 30 s by default. */
   readonly responseLimitMs?: number;
 }
 
-/** The time limit of an attempt at a call. */
 interface AttemptLimit {
-  /** Aborts when the attempt must end. */
+  /** Aborts when the attempt must end, for any reason. */
   readonly signal: AbortSignal;
   /**
-   * Returns the error of an attempt that exceeded the limit; undefined if the attempt failed for another reason.
-   * @throws the reason of the connection's signal; the timeout error if the call has its own limit
+   * Returns the timeout error if the attempt has exceeded the connection's limit. Returns undefined if the attempt
+   * failed for another reason.
+   * @throws the reason of the connection's signal; a timeout error if the attempt has exceeded the call's own limit
    */
   readonly error: (call: string) => Error | undefined;
 }
 
-/** Starts the time limit of an attempt. A call without its own limit has the limit of the connection. */
+/**
+ * Starts the time limit of an attempt.
+ * @param timeoutMs the call's own limit; by default, the limit of the connection applies
+ */
 export function limitAttempt(connection: CallConnection, timeoutMs?: number): AttemptLimit {
   const { origin, responseLimitMs = RESPONSE_LIMIT_MS } = connection;
   const limit = AbortSignal.timeout(timeoutMs ?? responseLimitMs);
@@ -153,7 +156,7 @@ export function limitAttempt(connection: CallConnection, timeoutMs?: number): At
   };
 }
 
-/** A server that responds to short requests. */
+/** How to send requests to a server that responds within seconds. */
 interface BrieflyCalled<Call> extends Pick<Patience, 'onRetry'> {
   /** The server's name in messages. */
   readonly name: string;
@@ -161,8 +164,8 @@ interface BrieflyCalled<Call> extends Pick<Patience, 'onRetry'> {
 }
 
 /**
- * Sends a short idempotent request and reads the response, within a time limit. Repeats the request after a broken
- * connection, after a gateway's timeout, and if the response asks for a repetition.
+ * Sends a short idempotent request and reads the response. Each attempt has a time limit. Repeats the request after a
+ * broken connection, after a gateway's timeout, and if the response asks for a repetition.
  * @throws IdentityError PLACE_TIMED_OUT; the errors of `send` and `read`
  */
 export async function callBriefly<Call extends Pick<HttpCall, 'method' | 'path'>, Result>(
@@ -188,13 +191,13 @@ function isTransient(error: unknown): boolean {
 }
 
 /**
- * After this time, sends the body without the server's consent: some servers ignore `Expect` and wait for the body (RFC
- * 9110 10.1.1).
+ * The time after which the body is sent although the server has not asked for it. Some servers ignore `Expect` and wait
+ * for the body (RFC 9110 10.1.1).
  */
 const CONTINUE_MS = 1_000;
 
 /**
- * Whether to send the body, because the server asks for it or does not react. Returns false if the server responds
+ * Whether to send the body: true if the server asks for it, or does not react in time; false if the server responds
  * first.
  */
 async function isAskedFor(request: ClientRequest): Promise<boolean> {
@@ -209,7 +212,7 @@ async function isAskedFor(request: ClientRequest): Promise<boolean> {
   }
 }
 
-/** Reads a response as text. Omits everything after the limit. */
+/** Reads a response as text, up to a limit. */
 export async function readText(
   { body, headers }: Pick<HttpResponse, 'body' | 'headers'>,
   maxBytes: number,
@@ -219,8 +222,8 @@ export async function readText(
 }
 
 /**
- * Reads the response of an error as text. Omits everything after the limit. If the connection breaks, returns the
- * received part, because the status describes the error.
+ * Reads the body of an error response as text, up to a limit. If the connection breaks, returns the part that has
+ * arrived: the status alone already describes the error.
  */
 export function readErrorText({ body, ...response }: HttpResponse, maxBytes: number): Promise<string> {
   return readText({ ...response, body: untilLost(body) }, maxBytes);
@@ -234,7 +237,9 @@ async function* untilLost(body: HttpResponse['body']): AsyncGenerator<Uint8Array
   }
 }
 
-/** Returns the encoding in a media type. Returns undefined if the media type contains none or an unknown encoding. */
+/**
+ * Returns the character encoding in a media type. Returns undefined without an encoding, and for an unknown encoding.
+ */
 function charsetIn(type = ''): string | undefined {
   const [, charset] = /;\s*charset="?([\w-]+)/i.exec(type) ?? [];
   try {
@@ -244,7 +249,7 @@ function charsetIn(type = ''): string | undefined {
   }
 }
 
-/** Reads a response. Stops reading after the chunk that exceeds the limit. */
+/** Reads a response. If the response is larger than the limit, stops after the chunk that exceeds the limit. */
 export async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -1,14 +1,14 @@
-// Responses that ask the client to repeat the request later.
+// Responses after which the client may repeat the request later.
 
 import { defined } from '../../shared/defined.ts';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { gatewayTimedOut, placeUnavailable } from '../../shared/errors/placeErrors.ts';
 import { parseRetryAfter } from '../../shared/retry.ts';
 
-/** Statuses after which the server, or a gateway in front of it, may handle the same request later. */
+/** Statuses that mean that the server, or a gateway in front of it, may handle the same request later. */
 const LATER = new Set([408, 425, 429, 502, 503, 504]);
 
-/** The status of a gateway whose time limit ended the request. The limit would end a repeated request too. */
+/** The status with which a gateway ends a request that takes too long. The gateway would end a repeated request too. */
 const GATEWAY_TIMEOUT = 504;
 
 interface LaterResponse {
@@ -17,9 +17,10 @@ interface LaterResponse {
 }
 
 /**
- * Returns the seconds until the client may repeat the request: the number in the response, otherwise 0. Returns
- * undefined if a repetition cannot help.
- * @param isFinal whether the server explained a lasting problem; only a time in the response then permits a repetition
+ * Returns the seconds until the client may repeat the request. Without a number of seconds in the response, returns 0.
+ * Returns undefined if a repetition cannot help.
+ * @param isFinal whether the server explained a lasting problem. The client then repeats the request only if the
+ * response contains a time
  */
 export function secondsUntilRepeat({ status, headers }: LaterResponse, isFinal = false): number | undefined {
   if (!LATER.has(status)) return undefined;
@@ -28,8 +29,10 @@ export function secondsUntilRepeat({ status, headers }: LaterResponse, isFinal =
 }
 
 /**
- * Returns the error of a response after which the client may repeat the request; undefined for any other status.
- * @param error the parameters of the error; `cause` is the error in the response, if the server explained the problem
+ * Returns the error for a response after which the client may repeat the request. Returns undefined for any other
+ * status.
+ * @param error the parameters of the error; `cause` is the error in the response's body, if the server explained the
+ * problem there
  */
 export function laterError(
   response: LaterResponse,
@@ -42,7 +45,7 @@ export function laterError(
   return placeUnavailable(params, defined({ cause, retryAfterSeconds }));
 }
 
-/** Whether an error is about a response that asks the client to repeat the request later. */
+/** Whether an error stands for a response that asks the client to repeat the request later. */
 export function isLater(error: unknown): error is IdentityError & { readonly retryAfterSeconds: number } {
   return placeUnavailable.is(error) && error.retryAfterSeconds !== undefined;
 }

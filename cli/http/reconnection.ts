@@ -7,28 +7,29 @@ import { isLater } from './laterResponse.ts';
 
 const INITIAL_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
-/** The default for the longest total wait. In that time, a supervisor restarts a killed process. */
+/** The default limit of all waits together. A supervisor needs less time to restart a killed process. */
 const DEFAULT_LIMIT_MS = 60_000;
-/** The longest total wait if the server states when the client may repeat the work. */
+/** The limit of all waits together if the server states when the client may repeat the request. */
 const STATED_LIMIT_MS = 300_000;
-/** The time that a timed-out attempt adds to the total wait. */
+/** The time by which a timed-out attempt reduces the remaining time for waits. */
 const TIMED_OUT_MS = 60_000;
 
 interface Reconnecting {
   readonly output: Pick<ProgressOutput, 'retry'>;
   readonly signal: AbortSignal;
   /**
-   * The longest total wait. By default, a minute, or five minutes if the server states the time of the next attempt.
+   * The limit of all waits together. By default a minute, or five minutes if the server states when the client may
+   * repeat the request.
    */
   readonly limitMs?: number | undefined;
-  /** Whether to repeat the work after an error; by default after a lost connection. */
+  /** Whether to repeat the work after an error. By default, only after a lost connection. */
   readonly isLost?: (error: unknown) => error is Error;
 }
 
 /**
- * Does work on places, and repeats it after a lost connection. Waits a second, then longer and longer, or as long as
- * the server asks. The work must be idempotent.
- * @throws the last attempt's error after the longest total wait; any other error immediately
+ * Does work that calls servers, and repeats the work after a lost connection. Waits for a second at first, then longer
+ * each time; waits longer if the server asks for that. The work must be idempotent.
+ * @throws the last error when the limit of all waits is reached; an error after which the work is not repeated
  */
 export async function reconnecting<Result>(
   { output, signal, limitMs = DEFAULT_LIMIT_MS, isLost = isConnectionLost }: Reconnecting,
@@ -57,28 +58,31 @@ export async function reconnecting<Result>(
   }
 }
 
-/** Adds a note to an error: the server asks for a longer wait than this command accepts. */
+/** Adds to an error that the server asks for a longer wait than this command accepts. */
 function withPause(error: Error, pauseMs: number): Error {
   const note = `the server asks to wait ${span(pauseMs / 1_000)}; this command waits at most ${span(STATED_LIMIT_MS / 1_000)}`;
   return error instanceof IdentityError ? error.withNote(note) : error;
 }
 
-/** Whether a place sent no response or an incomplete response, or is shutting down. Any other response is final. */
+/**
+ * Whether a place sent no response, sent an incomplete response, or is shutting down. The work is not repeated after
+ * other responses.
+ */
 export function isConnectionLost(error: unknown): error is Error {
   return [placeUnreachable, placeLost, placeTimedOut, shuttingDown].some((kind) => kind.is(error));
 }
 
-/** Settings for repeated calls of a server: the longest wait, and how to report a wait. */
+/** How to report the waits before repeated calls of a server, and the signal that ends them. */
 export interface Patience {
-  /** Reports a wait before a repetition. If undefined, no call is repeated. */
+  /** Called before each wait. If undefined, calls are not repeated. */
   readonly onRetry?: ProgressOutput['retry'] | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * Calls a server, and repeats the call after some errors.
- * @param isRepeated whether to repeat the call after an error; by default if the response asks for a repetition
- * @throws the last attempt's error after the longest total wait; any other error immediately
+ * Calls a server. Repeats the call after errors for which `isRepeated` returns true.
+ * @param isRepeated by default, whether the response asks the client to repeat the request
+ * @throws the last error when the limit of all waits is reached; an error after which the call is not repeated
  */
 export function patiently<Result>(
   { onRetry, signal }: Patience,

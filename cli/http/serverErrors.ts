@@ -1,4 +1,4 @@
-// Converts the errors of servers to texts of the command.
+// Converts the errors of servers to texts for the command's user.
 
 import { z } from 'zod';
 import * as errors from '../../shared/errors/errors.ts';
@@ -26,9 +26,9 @@ const rows: ReadonlyMap<string, ErrorRow> = new Map(
 );
 
 /**
- * Returns the command's text for a server's error. If the error's name is unknown, because the server is newer, returns
- * the server's message. Omits a remedy that only advises to repeat the command, because the error of the place contains
- * this remedy.
+ * Returns the text for a server's error, in the wording for users of the command. If the command does not know the
+ * error, because the server is newer, returns the server's message. Leaves out the advice to repeat the command,
+ * because the error around this text already contains it.
  */
 function serverText(message: string, details: readonly unknown[]): string {
   const { reason = '', metadata = {} } = infoIn(details) ?? {};
@@ -41,16 +41,15 @@ function serverText(message: string, details: readonly unknown[]): string {
 const MAX_FIELDS = 10;
 const MAX_FIELD_CHARACTERS = 500;
 
-/** The invalid fields of a request, as an error lists them (specification 7.4). */
+/** The details of an error that list the invalid fields of a request (specification 7.4). */
 const invalidFields = z.looseObject({
   fieldViolations: z.array(z.looseObject({ field: z.string(), description: z.string() })),
 });
 
 /**
- * Describes why a server rejects a file: each invalid field with its path. Without such fields, returns the error's
- * text.
- * @example
- * rejection(error); // orgs[0].humanUsers[1].user.userName: missing or empty: expected at least 1 character
+ * Describes why a server rejects a file: each invalid field with its path. If the error lists no fields, returns the
+ * text of the error.
+ * @example rejection(error); // orgs[0].humanUsers[1].user.userName: missing or empty: expected at least 1 character
  */
 export function rejection({ message, details = [] }: Rejection): string {
   const fields = details
@@ -63,8 +62,8 @@ export function rejection({ message, details = [] }: Rejection): string {
 }
 
 /**
- * Converts the error of a place that rejects a file as invalid. Returns all other errors unchanged, such as usage
- * errors.
+ * Converts an error that rejects the file as invalid to an error with the name of the place. Returns all other errors
+ * unchanged, such as usage errors.
  */
 export function asRefusal(place: string, error: unknown): unknown {
   return hasCode(error, 'INVALID_ARGUMENT') && !isUsageError(error)
@@ -72,15 +71,18 @@ export function asRefusal(place: string, error: unknown): unknown {
     : error;
 }
 
-/** Whether a time limit in this process or in an instance ended a call. Ignores the time limits of gateways. */
+/**
+ * Whether a call ended because of a time limit of this process or of an instance. Returns false for time limits of
+ * gateways.
+ */
 export function isDeadline(error: unknown): boolean {
   if (errors.deadlineExceeded.is(error)) return true;
-  // ZITADEL's errors have a code, but no name.
+  // An error of ZITADEL has no name, so the line above cannot recognise it. Its code can.
   const body = error instanceof IdentityError ? errorBody.safeParse(error.cause).data : undefined;
   return body?.code === codes.DEADLINE_EXCEEDED.number;
 }
 
-/** Returns the parameters of an error, also if an instance returned the error. */
+/** Returns the parameters of an error's text, whether this process or an instance created the error. */
 export function errorParams({ cause, details }: IdentityError): IssueParams {
   return infoIn([...(errorBody.safeParse(cause).data?.details ?? []), ...details])?.metadata ?? {};
 }

@@ -1,19 +1,19 @@
-// Finds the sentence in a response by which a server, or a gateway in front of it, explains a status.
+// Finds, in a response, the sentence that explains its status. A server or a gateway in front of it may have written
+// the response.
 
 import { decode } from 'html-entities';
 import { shortenedText } from '../../shared/errors/identityError.ts';
 import { isJsonObject, type JsonObject, parseIfJson } from '../../shared/json/jsonObject.ts';
 
 const MAX_CHARACTERS = 300;
-/** The number of characters at the start of a page in which to look for its title. */
+/** The number of characters of a page in which its title must begin. */
 const START_CHARACTERS = 16_000;
 
-/** The lower-case names of fields that contain the sentence in responses of services and gateways. */
+/** Names of JSON fields, in lower case, in which services and gateways put the sentence. */
 const fields = ['message', 'error_description', 'detail', 'error', 'title', 'msg'];
 
 /**
- * The elements that contain the sentence in pages and in XML. If a page is truncated, an element may lack its end tag,
- * and ends with the page.
+ * The elements of HTML and XML that contain the sentence. In a truncated page, an element may end without an end tag.
  */
 const elements = [
   /<title\b[^<>]*>(.*?)(?:<\/title\b|$)/is,
@@ -21,12 +21,12 @@ const elements = [
   /<message\b[^<>]*>(.*?)(?:<\/message\b|$)/is,
 ];
 
-/** Content that is not part of a page's text. */
+/** Parts of an HTML page that a browser does not show as text. */
 const hidden = /<!--(?:[^-]|-(?!->))*|<(?:script|style)\b(?:[^<]|<(?!\/))*/gi;
 
 /**
- * Returns the sentence in a response: a field of a JSON object, the title of a page, or the beginning of any other
- * text.
+ * Returns the explaining sentence in a response: a field of a JSON object, the title of a page, or the beginning of
+ * another text.
  * @returns an empty text if the response has no content
  */
 export function sentenceIn(text: string): string {

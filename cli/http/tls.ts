@@ -1,4 +1,4 @@
-// Decides which certificates to trust, and describes errors of connections.
+// Decides which TLS certificates the command trusts, and describes errors of connections.
 
 import { once } from 'node:events';
 import { connect, getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -6,7 +6,7 @@ import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeLost, placeProtocolWrong, placeUnreachable, placeUntrusted } from '../../shared/errors/placeErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 
-/** Whether a connection failed because of the server's certificate, by the codes of OpenSSL and Node. */
+/** Whether an error code of OpenSSL or Node means that the server's certificate was rejected. */
 function isCertificateError(code: string): boolean {
   return /CERT|^UNABLE_TO_/.test(code);
 }
@@ -14,8 +14,8 @@ function isCertificateError(code: string): boolean {
 let isSystemTrusted = false;
 
 /**
- * Trusts the system's certificate authorities after a certificate error. Does not load them earlier, because loading
- * takes a third of a second.
+ * After a certificate error, trusts also the certificate authorities of the operating system. They are not loaded
+ * earlier, because loading them takes a third of a second.
  * @returns whether another attempt may succeed
  */
 export function trustSystem(error: unknown): boolean {
@@ -26,7 +26,7 @@ export function trustSystem(error: unknown): boolean {
 }
 
 /**
- * Returns the error of a call without a response: a problem of TLS with its remedy, an unreachable server, or a lost
+ * Returns the error of a call that has no response: a problem of TLS with a remedy, an unreachable server, or a lost
  * connection.
  * @param moment when the connection was lost, such as `before its response to GET /`
  */
@@ -47,7 +47,10 @@ export async function connectionError(origin: string, error: unknown, moment: st
   );
 }
 
-/** Returns the error if an address has the scheme http and its port expects TLS. Otherwise returns undefined. */
+/**
+ * Returns an error if the address begins with http: but a server with TLS listens on its port. Otherwise returns
+ * undefined.
+ */
 export async function plainToTls(origin: string): Promise<IdentityError | undefined> {
   const { protocol, host } = new URL(origin);
   if (protocol !== 'http:' || !(await speaksTls(origin))) return undefined;
@@ -73,7 +76,7 @@ async function speaksTls(origin: string): Promise<boolean> {
   }
 }
 
-/** Returns the short reason of a connection's error, such as the code ECONNREFUSED. */
+/** Returns a short reason why a connection failed, such as the code ECONNREFUSED. */
 export function connectionReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'code' in error ? String(error.code) : error.message;

@@ -10,7 +10,7 @@ import { MAX_LISTED } from './migrationTypes.ts';
 
 const sectionsWithStates = closables.flatMap(({ sections }) => sections);
 
-/** Lists the records that are active in the target and deactivated or locked in the source. */
+/** Lists the records that are active in the target although they are deactivated or locked in the source. */
 export async function listActivations(
   database: Pick<RunDatabase, 'pairs'>,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-// Chooses which secrets a migration moves.
+// Decides which secrets a migration moves: by `--with`, by the user's answer, or by the content of a source file.
 
 import { secretsMissing } from '../places/placeOptions.ts';
 import { type SecretKind, secretNames, secretSelection } from '../records/secretSelection.ts';
@@ -8,7 +8,8 @@ import type { OpenSide } from './openSides.ts';
 import { isFilePlace, type MigrationSettings } from './settings.ts';
 
 /**
- * Requires `--with`, unless the source is a file or a user at a terminal can choose.
+ * Requires that the call has `--with`. Not required if the source is a file, or if the command can ask a user at a
+ * terminal.
  * @throws IdentityError USAGE_INVALID
  */
 export function requireSecrets(call: MigrationCall): void {
@@ -17,7 +18,7 @@ export function requireSecrets(call: MigrationCall): void {
 }
 
 /**
- * Whether the call or its user selects the secrets to move. Otherwise the source is a file, and all secrets of the file
+ * Whether `--with` or the user's answer selects the secrets to move. If not, the source is a file whose secrets all
  * move.
  */
 export function selectsSecrets({ options: { with: given, from } }: MigrationCall): boolean {
@@ -33,8 +34,8 @@ const answers: Readonly<Record<string, readonly SecretKind[]>> = {
 };
 
 /**
- * Adds the secrets to move to the settings if the call has no `--with`: the secrets that the user chooses at the
- * terminal. If the source is a file, selects all kinds until the command has read the file.
+ * If the call has no `--with`, adds the kinds of secrets to move to the settings. Asks the user at the terminal for
+ * them. If the source is a file, selects all kinds for now: the command corrects them after it has read the file.
  */
 export async function chooseSecrets(
   call: MigrationCall,

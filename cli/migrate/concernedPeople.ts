@@ -8,11 +8,13 @@ import { type Notice, noticeMessage } from '../terminal/notices.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { ConcernedPerson } from './migrationTypes.ts';
 
-/** The types of notices that contain a person's id. */
+/** The types of errors and manual steps whose id is the id of a person. */
 const personTypes: readonly string[] = [humanUserSection.error.type, SEED_TYPE];
 const links = recordSection('userLinks');
 
-/** Returns the people whom notices concern, with their names and addresses from the export. */
+/**
+ * Returns the people whom the given errors and manual steps concern, with their names and addresses from the export.
+ */
 export async function listConcernedPeople(
   { database, signal }: MigrationRun,
   notices: readonly Notice[],
@@ -34,7 +36,7 @@ export async function listConcernedPeople(
   return [...people.values()];
 }
 
-/** Joins two lists, and the reasons of people who are in both. */
+/** Joins two lists of people. A person who is in both lists gets the reasons of both. */
 export function joinPeople(
   people: readonly ConcernedPerson[],
   others: readonly ConcernedPerson[],

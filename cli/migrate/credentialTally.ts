@@ -1,4 +1,4 @@
-// Counts people whose credentials are equal in the target.
+// Counts the people whose credentials are equal in the source and the target of a migration.
 
 import { defined } from '../../shared/defined.ts';
 import { stateWord } from '../../shared/errors/nouns.ts';
@@ -28,25 +28,28 @@ import type { CredentialSummary } from './migrationTypes.ts';
 import type { OpenSide } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';
 
-/** The people of an organisation who have a password in the source. */
+/** The people of an organisation who have a password in the source, and whose credentials are equal in the target. */
 interface OrganisationCredentials {
-  /** The reason why none of these people count; undefined if they can count. */
+  /**
+   * Why the people of this organisation do not count as equal, for example because the organisation is inactive.
+   * Undefined if they count.
+   */
   reason?: string;
   readonly kept: NamedPeople;
 }
 
-/** The target of a migration, and the expected results of its import. */
+/** The target of a migration, and what the import will change there if it is still to come. */
 interface CredentialTarget {
-  /** The possible releases if the target is ZITADEL. */
+  /** If the target is ZITADEL, the releases that it may have. */
   readonly zitadel?: ReleaseRange | undefined;
   /**
-   * The outcomes of the comparison before the import. If a record has one of these outcomes, the import makes the
-   * target's record equal. Absent after the import.
+   * The outcomes of a comparison before the import after which the import makes the target's record equal to the
+   * source's record. Absent if the import is over.
    */
   readonly arrives?: readonly ComparedPair['outcome'][];
   /**
-   * What the import does with password hashes that can make ZITADEL reject people. Absent if ZITADEL accepts all
-   * hashes.
+   * Whether the import sends or omits password hashes with which ZITADEL can reject people. Absent if ZITADEL accepts
+   * all hashes, and if the import is over.
    */
   readonly hashes?: keyof typeof refusedHash | undefined;
 }
@@ -54,8 +57,9 @@ interface CredentialTarget {
 const { password, totp } = personCredentials;
 
 /**
- * Counts the people whose password, second factors and state are equal in source and target. Lists all others by
- * reason. In ZITADEL, people count only if they are active and ZITADEL verifies their hash by default.
+ * Counts the people whose password, second factors and state are equal in source and target. Lists all other people by
+ * reason. If the target is ZITADEL, a person counts only if the person is active and ZITADEL by default verifies the
+ * person's hash.
  */
 export class CredentialTally {
   private readonly target: CredentialTarget;
@@ -77,8 +81,9 @@ export class CredentialTally {
   }
 
   /**
-   * Adds people whose records have the same bytes in two instances of this service.
-   * @param withPassword the people among them who have a password
+   * Adds the people of an organisation whose records have the same bytes in two instances of this service.
+   * @param people the number of these people
+   * @param withPassword those of them who have a password
    */
   addEqual(orgId: string, people: number, withPassword: NamedPeople): void {
     this.people += people;
@@ -87,8 +92,8 @@ export class CredentialTally {
   }
 
   /**
-   * The figures for plan, result and report. Complete only after the last record, because an organisation's record
-   * follows the people of the organisation.
+   * The counts for the plan, the result and the report. They are complete only after all records were added: an
+   * organisation's state decides about its people, but its record is added after them.
    */
   get credentials(): Omit<CredentialSummary, 'secondFactors'> {
     const others = new Map(
@@ -136,7 +141,7 @@ export class CredentialTally {
     return organisation;
   }
 
-  /** Returns the reason why a person does not count; undefined for a person who counts. */
+  /** Returns the reason why a person's credentials do not count as equal. Returns undefined if they do. */
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target === undefined) return 'missing from their organisation in the target';
     const { zitadel, hashes } = this.target;
@@ -147,7 +152,10 @@ export class CredentialTally {
     return this.stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }
 
-  /** Returns the text about a credential that only the target has, if the person has no password in the source. */
+  /**
+   * Returns the reason why a person without a password in the source does not count as equal: a credential that only
+   * the target has. Returns undefined without such a credential.
+   */
   private additionalReason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target?.hashFormat !== undefined) return 'with a password in the target only';
     return target && this.factorReason(source, target);
@@ -176,7 +184,8 @@ export class CredentialTally {
   }
 
   /**
-   * Returns a reason if a person does not count because of the states in source and target, such as USER_STATE_LOCKED.
+   * Returns the reason if the states in source and target prevent that a person counts as equal.
+   * @param states the states in the source and the target, such as USER_STATE_LOCKED
    */
   private stateReason(states: readonly string[]): string | undefined {
     const [source, target = ''] = states.map(stateWord);
@@ -192,8 +201,8 @@ function emailFactorReason({ otpEmail: source = false }: RecordContent, { otpEma
 }
 
 /**
- * Returns the content of a person after an overwriting import. The target keeps a credential that the export does not
- * contain, unless the export proves that the source does not have it.
+ * Returns what the target will contain of a person after an overwriting import. If the export lacks a credential, the
+ * target keeps its own, unless the export proves that the source does not have this credential.
  */
 function arriving(first: RecordContent, second: RecordContent | undefined): RecordContent {
   if (second === undefined) return first;
@@ -219,9 +228,9 @@ function add(group: NamedPeople, { count, names }: NamedPeople): void {
 }
 
 /**
- * Counts the credentials of a migration's compared records. Returns undefined if the target is a file, because the
- * migration does not compare files.
- * @param planned the options of the planned import; absent after the import
+ * Counts people by the comparison of their credentials. Returns undefined if the target is a file, because a migration
+ * does not compare files.
+ * @param planned the options of the import, if it is still to come
  */
 export async function countCredentials(
   { database, signal, output, exported }: MigrationRun,
@@ -247,7 +256,7 @@ export async function countCredentials(
 
 const tallied = [humanUserSection.name, organisationSection.name];
 
-/** Adds the compared people and organisations to a tally. Yields the numbers of added records. */
+/** Adds the compared people and organisations to a tally. After each addition, yields the number of added records. */
 export async function* tallyRecords(
   tally: CredentialTally,
   database: Pick<RunDatabase, 'pairs' | 'equal'>,
@@ -264,7 +273,7 @@ export async function* tallyRecords(
   }
 }
 
-/** Returns the expected results of the import. */
+/** Returns which records the import will make equal, and what it does with hashes that ZITADEL may refuse. */
 function expected(
   planned: Pick<MigrationSettings, 'onConflict' | 'accepted'>,
   zitadel: ReleaseRange | undefined,

@@ -4,8 +4,8 @@ import { counted, firstOf, numberText } from '../terminal/numberTexts.ts';
 import type { CredentialSummary } from './migrationTypes.ts';
 
 /**
- * For each kind of exported second factors: the names of the compared factors, and a phrase about the factors that are
- * not compared.
+ * For each selection of second factors in an export: the factors that are compared, and a phrase about those that are
+ * not.
  */
 const secondFactorTexts: Readonly<
   Record<CredentialSummary['secondFactors'], readonly [compared: string, others: string]>
@@ -17,8 +17,8 @@ const secondFactorTexts: Readonly<
 };
 
 /**
- * Describes how many people have equal credentials in the target. Returns a sentence, and a phrase for each reason why
- * the credentials of other people differ.
+ * Describes how many people have equal credentials in source and target. Returns one sentence, and one phrase for each
+ * reason why other people do not count.
  */
 export function describeCredentials(
   { people, withPassword, kept, secondFactors, others }: CredentialSummary,
@@ -43,7 +43,7 @@ export function describeCredentials(
   };
 }
 
-/** Joins nouns with commas and a last `and`, such as `password hash, second factors and state`. */
+/** Joins nouns to an enumeration, such as `password hash, second factors and state`. */
 function listText(nouns: readonly string[]): string {
   return `${nouns.slice(0, -1).join(', ')} and ${nouns.at(-1)}`;
 }

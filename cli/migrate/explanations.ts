@@ -11,7 +11,7 @@ import type { OpenSides } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';
 
 /**
- * Returns a function that explains the expected differences between the sides of a migration.
+ * Returns a function that finds the reason why a difference between source and target is expected.
  * @param imports facts about how ZITADEL imports the records of the source
  * @param response the import's response; undefined before the import, and if the target is a file
  */
@@ -22,7 +22,8 @@ export function explainDifferences(
   response?: ImportResponse,
 ): Explain {
   const byZitadels = explainZitadels([source.facts, target.facts], imports);
-  // The import creates people with the hashes of the export, so only hashes of existing people can differ.
+  // The import gives new people the hashes of the export. So a hash can differ only for a person who existed before the
+  // import.
   const hasExisting = response === undefined || (response.summary.unchanged[humanUserSection.name] ?? 0) > 0;
   const mayBeHashedAnew = target.kind === 'zitadel' && hasExisting;
   return (difference, first) =>
@@ -36,10 +37,10 @@ const HASHED_ANEW =
   'ZITADEL has another hash of the password: a login has hashed the password again, or the password was changed in ZITADEL; hashes do not show which of the two happened';
 
 /**
- * Explains a difference. If the password hashes differ too, explains the hashes separately, because ZITADEL rehashes
- * passwords at logins.
+ * Returns the reason of an expected difference. Explains a differing password hash separately from the other fields,
+ * because ZITADEL may replace a hash when a person logs in.
  * @param mayBeHashedAnew whether the person may have existed in ZITADEL before the import
- * @param explainOthers explains the differences of all fields except the hash
+ * @param explainOthers explains the differences of all other fields
  */
 export function explainBesideHash(
   difference: RecordDifference,
@@ -59,8 +60,8 @@ export function explainBesideHash(
 
 /**
  * Returns the reason of an expected difference; undefined for an unexpected difference.
- * @param response the import's response; undefined if the target is a file
- * @param first the record in the source, if the source has the record
+ * @param response the import's response; undefined before the import, and if the target is a file
+ * @param first the record in the source; undefined if the source does not have it
  */
 export function explain(
   { outcome, section, fields = [] }: RecordDifference,

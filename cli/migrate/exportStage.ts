@@ -1,4 +1,4 @@
-// Stores, checks and imports the export of a migration.
+// Stores and checks the export of a migration, and imports it into the target.
 
 import { recordConflict } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
@@ -35,8 +35,9 @@ import { sourceOptions, stagedOptions, targetOptions } from './settings.ts';
 const DEFAULT_ORGANISATION = 'the default organisation of the source, which moves only if --org selects it';
 
 /**
- * Exports the source into a private file, validates the export, and loads its records into the run's database. Excludes
- * the default organisation of an instance unless the call selects it. If the source is a file, reads it without a copy.
+ * Exports the source into a private file, validates the export, and loads its records into the run's database. If the
+ * source is a file, reads that file without a copy. Leaves out the default organisation of an instance unless the call
+ * selects it.
  * @throws IdentityError USAGE_INVALID for a file without organisations, or with secrets that the call does not select
  */
 export async function stageExport(run: MigrationRun, { source, target }: OpenSides): Promise<void> {
@@ -77,24 +78,25 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
   };
 }
 
-/** Prepares the import into ZITADEL. The prepared import receives the records while the export is read. */
+/**
+ * If the target is ZITADEL, prepares the import. The prepared import receives the records while the command reads the
+ * export.
+ */
 async function prepareImport(run: MigrationRun, { place, kind }: OpenSide): Promise<PreparedImport | undefined> {
   if (place.takes === 'files' || kind !== 'zitadel') return undefined;
   run.prepared = await run.reconnecting(async () => place.prepareImport?.(run.database, run.signal));
   return run.prepared;
 }
 
-/**
- * Returns the options of the second and later exports. They exclude the organisations that the first export excluded.
- */
+/** Returns the options for exporting the source again. They exclude the same organisations as the first export. */
 export function currentOptions(run: MigrationRun): PlaceExportOptions {
   return { ...sourceOptions(run.settings), excludedOrgIds: run.exported.leftOut.map(({ orgId }) => orgId) };
 }
 
 /**
  * Stores the source's export in the private file.
- * @returns the inspection if the export was validated while it was stored; undefined if the caller must read and
- * validate the stored file, such as for an object
+ * @returns the inspection, if the export was validated while it was stored. Otherwise undefined: the caller must then
+ * validate the stored file, for example if the source is an object
  */
 async function stageSource(
   run: MigrationRun,
@@ -123,7 +125,7 @@ function inspectStaged(run: MigrationRun, visitor: RecordVisitor, read: Place): 
   return inspectPlace(read, options, run, { visitor, label: `checking ${run.export.name}` });
 }
 
-/** If an import fails with one of these errors, the instance has changed nothing. */
+/** If an import fails with one of these errors, the target has not changed anything. */
 const refusals = [
   organisationsExist,
   mirrorChanged,
@@ -139,14 +141,14 @@ const refusals = [
 export async function importExport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {
   return await run.reconnecting(async () => {
     const options = targetOptions(run.settings, false);
-    // If this function has already sent a request, that request may have created the organisations. They are no
-    // conflict then.
+    // In a repeated attempt, the organisations may exist because an earlier attempt has created them. The option `fail`
+    // must not reject these.
     run.isRepeated = run.step === 'importing';
     run.step = 'importing';
     if (run.isRepeated)
       return await sendExport(run, target, { ...options, onConflict: recordConflict(options.onConflict) });
-    // An import into ZITADEL consists of several requests, and reads the records from the run's database, not from the
-    // file.
+    // An import into ZITADEL consists of several requests. It reads the records from the run's database, so `onRead` is
+    // not called.
     let isSent = run.prepared !== undefined;
     const onRead = () => {
       isSent = true;
@@ -160,14 +162,14 @@ export async function importExport(run: MigrationRun, target: DatabasePlace): Pr
   });
 }
 
-/** Imports the export in a dry run, which changes nothing. */
+/** Makes a dry run of the import, which changes nothing in the target. */
 export async function rehearseImport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {
   return await run.reconnecting(() => sendExport(run, target, targetOptions(run.settings, true)));
 }
 
 /**
  * Sends the export to the target.
- * @param onRead called when the request begins to read the export. From then on, the target may receive records
+ * @param onRead called when the request begins to read the export. The target may receive records after this call
  */
 async function sendExport(
   run: MigrationRun,

@@ -1,14 +1,14 @@
-// The errors, warnings and manual steps of an import, or of its dry run.
+// Sorts the errors, warnings and manual steps of an import, or of a dry run.
 
 import type { WarningReason } from '../../shared/errors/warnings.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import type { OpenSide } from './openSides.ts';
 
-/** The types of warnings that are not about a record. */
+/** The types of warnings that concern the whole import, not a record. */
 const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);
 
-/** Reasons of warnings about records that remain warnings even if the target is ZITADEL. */
+/** Warnings about records become manual steps if the target is ZITADEL. Warnings with these reasons remain warnings. */
 const keptReasons: ReadonlySet<string> = new Set([
   'privilege_added',
   'domain_added',
@@ -16,9 +16,9 @@ const keptReasons: ReadonlySet<string> = new Set([
 ] satisfies WarningReason[]);
 
 /**
- * Sorts the notices of an import or its dry run. If the target is ZITADEL, warnings become manual steps, except
- * warnings about the file, secrets, privileges and deleted records. For other targets, omits warnings about unverified
- * hashes, because this service verifies these hashes.
+ * Sorts the errors, warnings and manual steps of an import or of a dry run. If the target is ZITADEL, warnings become
+ * manual steps, except warnings about the file, secrets, privileges and deleted records. For other targets, leaves out
+ * warnings about unverified hashes, because this service verifies these hashes.
  * @param leftToDo the manual steps that follow from the export
  */
 export function sortNotices(
@@ -28,8 +28,8 @@ export function sortNotices(
 ) {
   const { errors = [], summary } = response ?? {};
   const { warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
-  // Omits two warnings. The migration compares secrets itself, so the warning `not_compared` does not apply. Exports of
-  // ZITADEL never have a manifest.
+  // Leaves out two warnings: `not_compared`, because the migration itself compares secrets; and `manifest`, because
+  // exports of ZITADEL never have a manifest.
   const isKept = ({ type }: CountedEntry) =>
     type !== 'not_compared' && (type !== 'manifest' || source.kind !== 'zitadel');
   const warnings = (summary?.warnings ?? []).filter(isKept);

@@ -15,13 +15,13 @@ import type { MigrationRun, StagedExport } from './migrationRun.ts';
 import type { ManualStep, MigrationResult } from './migrationTypes.ts';
 import { isFilePlace, type MigrationSettings } from './settings.ts';
 
-/** The ids of the users of both tokens, if known. */
+/** The ids of the users to whom the tokens for source and target belong, if known. */
 export interface Callers {
   readonly from: string | undefined;
   readonly to: string | undefined;
 }
 
-/** Lists the manual steps after a migration: deletions of users, and of files with tokens and keys. */
+/** Lists the manual steps after a migration: the deletion of users, and of files with tokens and keys. */
 export async function listManualSteps(
   { settings, exported }: Pick<MigrationRun, 'settings'> & { readonly exported: Pick<StagedExport, 'movedExporterId'> },
   described: PlannedSides,
@@ -41,25 +41,23 @@ export async function listManualSteps(
   ];
 }
 
-/** Facts about the migrated organisations that show which of them this run has created. */
+/** Which of the migrated organisations this run has created, as far as it knows. */
 interface SeenOrganisations {
   /** The organisations that the response lists as created: at most the first 10,000. */
   readonly created: readonly string[];
   /** The number of organisations that the import created. */
   readonly createdCount: number;
-  /** The organisations that the target had before the run, and has after it. */
+  /** The migrated organisations that existed in the target before the run, and those that exist after it. */
   readonly before: ReadonlySet<string>;
   readonly after: ReadonlySet<string>;
-  /** The names of the first organisations, by id. */
+  /** The names of the organisations by id, as far as they are known. */
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** The maximum number of organisations in a manual step, and so in an `org delete` command. */
+/** The maximum number of organisations in one manual step. The step contains one `org delete` command. */
 const DELETED_AT_ONCE = 50;
 
-/**
- * Lists the steps that undo a migration. Includes the deletion of an organisation only if this run saw its creation.
- */
+/** Lists the steps that undo a migration. A step deletes an organisation only if this run has certainly created it. */
 export function listTakeBack(
   { place, kind }: Pick<MigrationResult['target'], 'place' | 'kind'>,
   { created, createdCount, before, after, names }: SeenOrganisations,
@@ -70,7 +68,7 @@ export function listTakeBack(
     sorted.slice(index * DELETED_AT_ONCE, (index + 1) * DELETED_AT_ONCE),
   );
   const own = new Set(created);
-  // `after` lacks organisations that the target rejected, so this set lacks them too.
+  // An organisation that the target rejected is not in `after`, and so not in this set.
   const unseen = after.difference(before).difference(own);
   const doubt =
     createdCount > created.length
@@ -84,7 +82,7 @@ export function listTakeBack(
           what: `delete ${organisations} in ${place}, with all records`,
           command: instanceDeletion(orgIds, place),
         };
-      // The console of ZITADEL can delete organisations, so this step has no command.
+      // This step has no command, because the user can delete organisations in ZITADEL's console.
       const listed = orgIds.map((orgId) => named(orgId, names.get(orgId))).join(', ');
       return { what: `in the console of ${place}, delete ${organisations}, with all records: ${listed}` };
     }),
@@ -97,7 +95,7 @@ export function listTakeBack(
   ];
 }
 
-/** Returns the step that restores the records that the import deleted. */
+/** Returns the step that restores the records that the import deleted. Returns no step if it deleted none. */
 export function restoreDeleted(
   { place }: Pick<MigrationResult['target'], 'place'>,
   response: ImportResponse | undefined,
@@ -108,7 +106,7 @@ export function restoreDeleted(
   return [{ what }];
 }
 
-/** Returns the step that deletes the object that was the source, because the object contains the selected secrets. */
+/** If the source is an object in Cloud Storage, returns the step that deletes it, because it can contain secrets. */
 function sourceObject(from: string): ManualStep[] {
   if (parsePlace(from).kind !== 'object') return [];
   const what = `delete the object ${from}, if you created the object for the migration`;
@@ -116,8 +114,8 @@ function sourceObject(from: string): ManualStep[] {
 }
 
 /**
- * Lists the steps that delete organisations in the target. There is evidence that these organisations came from the
- * source, which no longer has them.
+ * Lists the steps that delete organisations in the target that the source no longer has. Includes only organisations
+ * for which there is evidence that they came from the source.
  */
 export function listOrganisationDeletions(
   { to, secretFiles }: MigrationSettings,
@@ -139,7 +137,10 @@ function deletionCommand(orgId: string, { place, kind, file }: Pick<TokenUser, '
   return instanceDeletion([orgId], place);
 }
 
-/** Returns the command that deletes organisations of an instance in its database. */
+/**
+ * Returns the command that deletes organisations in an instance. The command must run with access to the instance's
+ * database.
+ */
 function instanceDeletion(orgIds: readonly string[], place: string): string {
   const parsed = parsePlace(place);
   const isFirestore = parsed.kind === 'database' && parsed.firestore !== undefined;
@@ -150,15 +151,14 @@ function instanceDeletion(orgIds: readonly string[], place: string): string {
 }
 
 /**
- * Returns a shell command for a DELETE request. The command passes the token to curl as input, because other users can
- * read the arguments of a process.
+ * Returns a shell command that sends a DELETE request to ZITADEL. The command passes the token to curl as input,
+ * because other users of the machine can read the arguments of a process.
  */
 function zitadelDeletion(tokenFile: string, target: string): string {
   const header = `sed 's/^/Authorization: Bearer /' ${shellWord(tokenFile)}`;
   return `${header} | curl --fail --request DELETE --header @- ${target}`;
 }
 
-/** The described sides of a migration. */
 type PlannedSides = Pick<MigrationResult, 'source' | 'target'>;
 
 interface TokenUser {
@@ -169,7 +169,7 @@ interface TokenUser {
   readonly roles: readonly string[];
 }
 
-/** Returns the users of the tokens, one for each side of the migration. */
+/** Returns the users to whom the tokens belong: one for the source and one for the target. */
 function tokenUsers(
   { from, to, secretFiles }: MigrationSettings,
   { source, target }: PlannedSides,
@@ -193,7 +193,7 @@ async function tokenUserSteps(account: TokenUser): Promise<ManualStep[]> {
   return [{ what, command: callText(`pat revoke ${tokenId(token)} --data DIR`) }];
 }
 
-/** Returns the step for the user who exported the source, if this user moved too. */
+/** If the user who exported the source has moved to the target too, returns the step that deletes this user there. */
 function movedUser(userId: string | undefined, to: string): ManualStep[] {
   if (userId === undefined || isFilePlace(to)) return [];
   return [
@@ -212,8 +212,8 @@ function userDeletion(account: TokenUser): ManualStep | undefined {
 }
 
 /**
- * Returns the step that deletes the token's user in ZITADEL, where only users with the role IAM_OWNER may delete
- * themselves.
+ * Returns the step that deletes the token's user in ZITADEL. The step has a command only if the user has the role
+ * IAM_OWNER, because other users may not delete themselves.
  */
 function zitadelUserDeletion({ place, userId, file, roles }: TokenUser): ManualStep {
   const otherwise = 'if you created the user for the migration; otherwise delete only the token, in the console';

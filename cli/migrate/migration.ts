@@ -1,4 +1,4 @@
-// The steps of a migration: export, plan, confirmation, import and proof.
+// Runs a migration step by step: export, plan, confirmation, import and proof.
 
 import { stat } from 'node:fs/promises';
 import { total } from '../../shared/collections/counts.ts';
@@ -37,7 +37,7 @@ import { requireReportable, writeReport } from './reportFile.ts';
 import { makeResult } from './result.ts';
 import { callCommand, isFilePlace, readSettings } from './settings.ts';
 
-/** Runs `identity migrate`. Validates the call before it reads the source. */
+/** Runs `identity migrate`. Checks the options before it reads the source. */
 export async function migrate(call: MigrationCall): Promise<Output> {
   const { expect, 'dry-run': isDryRun, report, json } = call.options;
   if (isDryRun && expect !== undefined)
@@ -50,14 +50,15 @@ export async function migrate(call: MigrationCall): Promise<Output> {
   if (place.takes === 'files') await place.requireFree?.(call.signal);
   const settings = await chooseSecrets(call, given, sides.source);
   await using run = new MigrationRun(call, settings, sides);
-  // Prints this text immediately, because an impatient user may send a second signal, which ends the process.
+  // This text appears at once, so that the user does not send a second signal, which would end the process.
   const interrupting = () => call.stderr.write('\ninterrupting the migration\n');
   if (!json) call.signal.addEventListener('abort', interrupting);
   const version = await fileVersion(run);
   try {
     return await doSteps(call, run, sides, version);
   } catch (error) {
-    // If the file changes while the command reads it, the content is truncated or mixes two versions.
+    // A file that changes while the command reads it can appear damaged. So the error that the user sees is the change
+    // of the file.
     const isChanged = version !== (await fileVersion(run).catch(() => version));
     const isPlanning = run.step === 'planning' && !call.signal.aborted;
     throw stopError(call, run, isPlanning && isChanged ? changedSource(run) : error);
@@ -68,7 +69,7 @@ export async function migrate(call: MigrationCall): Promise<Output> {
 
 /**
  * Runs the steps of a migration.
- * @param version the version of the source file before the command reads the file
+ * @param version the version of the source file from before the command has read it
  */
 async function doSteps(
   call: MigrationCall,
@@ -84,7 +85,7 @@ async function doSteps(
   const made = await makePlan(run, sides);
   if (expect !== undefined) await requireUnchanged(call, run, made, expect);
   const isEmpty = isEmptyPlan(made.plan);
-  // A call with --yes migrates immediately. Only a later call with --expect would need a digest.
+  // The digest is for a later call with --expect. A call with --yes migrates at once and needs no digest.
   const digest = isEmpty || (yes && !isDryRun) ? undefined : (expect ?? (await planDigest(made.shown)));
   const planned = [...planBlocks(made.plan), ...digestBlocks(digest)];
   if (isDryRun || isEmpty) {
@@ -112,9 +113,9 @@ async function doSteps(
 }
 
 /**
- * Asks for confirmation. If the plan contains deletions, the user confirms by entering their number.
- * @returns the number of deletions to which the user or the call has consented; undefined without consent
- * @throws IdentityError MIRROR_DELETES_TOO_MUCH if the call permits fewer deletions
+ * Asks the user to confirm the migration. If the plan contains deletions, the user confirms by typing their number.
+ * @returns the number of deletions that the user or the call permits; undefined without consent
+ * @throws IdentityError MIRROR_DELETES_TOO_MUCH if `--max-deleted` is smaller than the number of deletions
  */
 async function confirm(call: MigrationCall, { deleted = {}, target }: MigrationPlan): Promise<number | undefined> {
   const { yes, 'max-deleted': limit } = call.options;
@@ -126,21 +127,24 @@ async function confirm(call: MigrationCall, { deleted = {}, target }: MigrationP
 }
 
 /**
- * Returns the block with a plan's digest.
- * @param digest undefined if there is nothing to migrate, or if the call has consented
+ * Returns the part of the output that contains a plan's digest.
+ * @param digest undefined if there is nothing to migrate, or if the call has already confirmed the migration
  */
 function digestBlocks(digest: string | undefined): readonly Block[] {
   if (digest === undefined) return [];
   return [{ title: 'Digest of source, target and plan, for --expect', lines: [digest], data: { digest } }];
 }
 
-/** Returns a function that writes the report after the output was printed, if the call wants a report. */
+/**
+ * If the call has `--report`, returns the property of an output that writes the report after the output was printed.
+ */
 function reporting({ options: { report }, stderr }: MigrationCall, reported: Parameters<typeof writeReport>[1]) {
   return report === undefined ? {} : { afterwards: () => writeReport(report, reported, stderr) };
 }
 
 /**
- * Returns a text that changes with every change of a source file. Undefined if the command reads a copy of the source.
+ * Returns a text that differs after every change of the source file. Returns undefined if the source is not read
+ * directly from a file.
  */
 async function fileVersion({ sourceFile }: MigrationRun): Promise<string | undefined> {
   if (sourceFile === undefined) return undefined;
@@ -153,7 +157,8 @@ function changedSource({ settings: { from, to } }: MigrationRun): Error {
 }
 
 /**
- * Requires that nothing has changed since an earlier dry run.
+ * Requires that source, target and plan are as in an earlier dry run.
+ * @param expected the digest that the dry run has printed
  * @throws IdentityError ABORTED if the source, the target or the plan has changed
  */
 async function requireUnchanged(
@@ -172,8 +177,8 @@ function changedPlan(call: MigrationCall, settings: MigrationRun['settings'], ch
 }
 
 /**
- * Reads the target again after the user's answer, which can take hours. Does so only if the call expects a plan, or
- * overwrites or deletes records.
+ * Requires that the target has not changed since the plan was made, because the user's answer can take hours. Checks
+ * this only if the call has --expect, or if the import overwrites or deletes records.
  * @throws IdentityError ABORTED if the target's records have changed
  */
 async function requireSameTarget(
@@ -192,8 +197,8 @@ async function requireSameTarget(
 }
 
 /**
- * If `--on-conflict` is `fail`, requires that the target has no organisation of the export. The command checks this
- * before it reads the target's records. Prints the organisations that the target has.
+ * If `--on-conflict` is `fail`, requires that the target has no organisation of the export. Otherwise prints these
+ * organisations, and fails. The command checks this before it reads the target's records.
  */
 async function requireNewOrganisations(call: MigrationCall, run: MigrationRun, { place }: OpenSide): Promise<void> {
   if (run.settings.onConflict !== 'fail' || place.takes === 'files') return;
@@ -210,13 +215,13 @@ async function requireNewOrganisations(call: MigrationCall, run: MigrationRun, {
 }
 
 /**
- * Returns the error about organisations that the target already has.
- * @param existing the number of organisations, if known, and their ids
+ * Returns the error for organisations of the export that the target already has.
+ * @param existing which organisations exist: their ids, and their number if known
  */
 function existingOrganisations(call: MigrationCall, { settings }: MigrationRun, existing: string): Error {
   const { from, to } = settings;
   const next = callCommand(call, settings, { 'on-conflict': false, expect: false });
-  // An import of a file always includes all organisations of the file.
+  // An import of a file always includes all organisations of the file, so --exclude-org is no remedy.
   const others = isFilePlace(from) ? 'export the other organisations' : 'exclude them with --exclude-org';
   return migrationStopped({
     problem: `${to} has ${existing}`,
@@ -225,7 +230,7 @@ function existingOrganisations(call: MigrationCall, { settings }: MigrationRun, 
   });
 }
 
-/** Imports the export into the target, or stores it there. Both operations are idempotent. */
+/** Imports the export into the target. If the target is a file, stores the export there. The caller may repeat both. */
 async function moveExport(run: MigrationRun, { place }: OpenSide): Promise<void> {
   if (place.takes === 'files') {
     await using content = await run.openExport();
@@ -246,7 +251,7 @@ function show(
 }
 
 /**
- * Returns the output of a dry run, or of a migration without consent.
+ * Returns the output of a dry run, or of a migration that the user did not confirm.
  * @param digest undefined if there is nothing to migrate
  */
 function planOutput(
@@ -262,11 +267,11 @@ function planOutput(
   return { json: { ...result, next, ...blockJson(planned) }, text: [...blockLines(planned), ...offer] };
 }
 
-/** Returns the error of a stopped migration, with the progress and the command to run next. */
+/** Returns the error of a stopped migration: the problem, what the target has received, and the command to run next. */
 function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unknown {
   if (isUsageError(error) || [planChanged, sourceChanged, targetChanged].some((kind) => kind.is(error))) return error;
   const isInterrupted = call.signal.aborted || commandInterrupted.is(error);
-  // Another process may have created the organisations after the export.
+  // Another caller may have created the organisations in the target after the command had looked for them.
   if (organisationsExist.is(error))
     return existingOrganisations(call, run, `organisations of the export: ${errorParams(error).orgIds ?? ''}`);
   const hasExpired = isDeadline(error);
@@ -280,8 +285,8 @@ function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unkn
 }
 
 /**
- * Describes what the user must do after an interruption.
- * @param hasExpired whether a time limit ended the migration: with the same limit, the migration would expire again
+ * Describes what the user must do after the migration has stopped.
+ * @param hasExpired whether a time limit ended the migration. With the same limit, a repeated migration would end again
  */
 function nextStep(call: MigrationCall, run: MigrationRun, hasExpired: boolean): string {
   const { settings, step } = run;
@@ -298,8 +303,8 @@ function nextStep(call: MigrationCall, run: MigrationRun, hasExpired: boolean): 
     : 'run the same command again';
   if (expect !== undefined)
     return `${isOwnLimit ? `${again}; ` : ''}make a new dry run: ${callCommand(call, settings, newDryRun)}`;
-  // A stored file is complete when it appears under its name. The command never replaces the file, so the user must
-  // delete it.
+  // A repeated migration never replaces a file. If the target file has already been stored, the user must delete it
+  // first.
   const first = step === 'imported' && isFilePlace(to) ? `delete ${to}, then ` : '';
   return `${first}${again}: ${callCommand(call, settings, asGiven)}`;
 }

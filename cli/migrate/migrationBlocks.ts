@@ -1,4 +1,4 @@
-// Builds blocks for plans and results. The terminal, the page and JSON print these blocks.
+// Builds the blocks of plans and results. A block is printed on the terminal, in the report's page and as JSON.
 
 import { type RecordConflict, recordConflict } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
@@ -31,13 +31,14 @@ export function isEmptyPlan({ sections }: MigrationPlan): boolean {
   return total(sections) === 0;
 }
 
-/** Describes a plan. The most important facts for the decision are at the end. */
+/** Describes a plan. The facts that matter most for the user's decision come last, directly above the question. */
 export function planBlocks(plan: MigrationPlan): Block[] {
   const { source, target, checks, leftOut, organisations, leftToDo, leftToDoOmitted } = plan;
   const { sections, before, options, bytes, secrets, hashFormats, losses, changes, undone, undoneOmitted } = plan;
   const { refused, refusedOmitted, warnings, warningsOmitted, credentials } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
-  // An entry about secrets that the call selects and the source does not have is a warning, not a step.
+  // If the call selects secrets that the source does not have, this entry appears among the warnings, not among the
+  // manual steps.
   const isCaution = ({ reason }: Notice) => isNotInSource(reason);
   const byHand = leftToDo.filter((entry) => !isCaution(entry));
   const kept = conflictLines(plan);
@@ -74,8 +75,8 @@ export function planBlocks(plan: MigrationPlan): Block[] {
 }
 
 /**
- * Lists the deletions of a mirroring migration. The terminal also lists them, because the user consents by entering the
- * number of deletions.
+ * Lists the deletions of a mirroring migration. Also prints them on the terminal, because the user confirms by typing
+ * their number.
  */
 function deletionBlock(
   { deleted, deletions = [], deletionsOmitted = 0 }: Partial<MirrorDeletions>,
@@ -94,7 +95,7 @@ function leftOutBlock(leftOut: MigrationPlan['leftOut']): Block {
 
 /**
  * Lists all people whom errors and manual steps concern, because the operator may have to write to each of them.
- * @param unlisted the number of omitted errors and steps, whose people are unknown
+ * @param unlisted the number of errors and steps that are not in the lists. Their people are unknown
  */
 function peopleBlock({ people }: Pick<MigrationResult, 'people'>, unlisted: number): Block {
   const unknown =
@@ -122,7 +123,7 @@ function planHeadline({ source, sections, before, organisations }: MigrationPlan
   return before.absent === records ? `${what} to move` : `${what}: ${standing(before)}`;
 }
 
-/** Formats the counts of a comparison with the target. */
+/** Returns the counts of a comparison with the target as text. */
 function standing({ absent, differentAsExpected, onlyTarget, ...both }: MigrationPlan['before']): string {
   const others = { 'different as expected': differentAsExpected, 'only in the target': onlyTarget };
   return figures({ 'missing in the target': absent, ...both, ...others }).join(', ');
@@ -141,7 +142,7 @@ function planFacts(plan: MigrationPlan): string[] {
   ];
 }
 
-/** Phrases about what an import does with existing records that have other content, by conflict handling. */
+/** Phrases about existing records with other content, by conflict handling: what an import does with such records. */
 const remedies: Readonly<Record<RecordConflict, string>> = {
   report:
     'the import leaves existing records unchanged, and reports them as errors; --on-conflict skip does not report them, --on-conflict overwrite replaces them',
@@ -149,11 +150,10 @@ const remedies: Readonly<Record<RecordConflict, string>> = {
   overwrite: 'the import overwrites existing records',
 };
 
-/** Returns the line about conflicts, unless the errors of the dry run list all conflicts. */
+/** Returns the line about conflicts. Returns no line if the errors of the dry run already list each conflict. */
 function conflictLines({ before: { different }, options, refused, target }: MigrationPlan): string[] {
   const onConflict = recordConflict(options.onConflict);
-  // A dry run of an import into ZITADEL lists all conflicts, except conflicts that a mirroring import resolves by
-  // deletions.
+  // A dry run into ZITADEL lists all conflicts, except those that a mirroring import removes by deletions.
   const areListed = refused.length > 0 || target.kind === 'zitadel';
   if (different === 0 || (onConflict === 'report' && areListed)) return [];
   const exist = different === 1 ? 'exists' : 'exist';
@@ -170,7 +170,10 @@ function credentialLines({ credentials, target }: Pick<MigrationResult, 'credent
   return [sentence, ...reasons.map((reason) => `others: ${reason}`)];
 }
 
-/** Returns a bar for each group of people: people who need nothing, and people who lack a credential in the target. */
+/**
+ * Returns the bars of a chart: one for the people who need nothing, and one for each reason why people lack a
+ * credential in the target.
+ */
 function credentialBars({ credentials }: Pick<MigrationResult, 'credentials'>): Bar[] {
   if (credentials === undefined || credentials.people === 0) return [];
   const { people, withPassword, kept, others } = credentials;
@@ -252,8 +255,8 @@ export function resultBlocks(result: MigrationResult): Block[] {
 }
 
 /**
- * Returns the line with the period during which the source must not have changed. For a file, returns the date of the
- * export instead.
+ * Returns the line with the period in which the source must not have changed. If the source is a file, returns the time
+ * of its export.
  */
 function standstillLines({ source, sourceReadAt, targetEqualAt, proof }: MigrationResult): Line[] {
   if (sourceReadAt === undefined || proof.method !== 'fields') return [];
@@ -265,7 +268,7 @@ function standstillLines({ source, sourceReadAt, targetEqualAt, proof }: Migrati
   return [`source read at ${sourceReadAt}, target equal at ${targetEqualAt}, ${span(seconds)} later`];
 }
 
-/** Returns the lines of manual steps, each with its command. */
+/** Returns a line for each manual step, followed by the step's command if there is one. */
 function stepLines(steps: readonly ManualStep[]): Line[] {
   return steps.flatMap(({ what, command }) => (command === undefined ? [what] : [`${what}:`, commandLine(command)]));
 }
@@ -283,7 +286,7 @@ function summaryLines(result: MigrationResult): string[] {
   ];
 }
 
-/** The chart's tones for the outcomes of an import. */
+/** The tones of the chart's bars, by outcome of an import. */
 const outcomeTones: Readonly<Record<string, Bar['parts'][number]['tone']>> = {
   created: 'good',
   overwritten: 'good',
@@ -335,7 +338,7 @@ function resultHeadline(result: MigrationResult): string {
   return `${start}${isWritten ? '' : ', and nothing written'}: ${what}: ${figures(Object.fromEntries(totals)).join(', ')}`;
 }
 
-/** Returns the outcomes of an import, with names for readers. */
+/** Returns the counts of an import by outcome, with the outcome's name for readers. */
 function outcomesOf({
   moved: { imported },
   deleted = {},
@@ -369,7 +372,8 @@ function proofLines(result: MigrationResult, maxOthers = Number.POSITIVE_INFINIT
   return [
     `${counted(equal, 'record')} equal, ${numberText(expected)} differ as expected, ${numberText(unexpected)} differ`,
     ...notComparedLines(secretNames.filter((name) => !options.secrets.includes(name))),
-    // ZITADEL adds records of its own to an organisation, such as domains.
+    // Records that only ZITADEL has are not reported, because ZITADEL adds records of its own to an organisation, such
+    // as domains.
     ...(added === 0 || target.kind === 'zitadel'
       ? []
       : [`${counted(added, 'record')} only in the target${options.mirror === true ? '' : `: ${DELETES_NOTHING}`}`]),

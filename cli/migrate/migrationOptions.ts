@@ -1,5 +1,3 @@
-// The options of `migrate`.
-
 import {
   eventsOption,
   exportChoices,
@@ -12,7 +10,6 @@ import {
 } from '../places/placeOptions.ts';
 import { flag, optional, required, type Surroundings, type Values } from '../terminal/command.ts';
 
-/** The options of a migration. */
 export const migrationOptions = {
   from: required('PLACE', 'the source', 'Places and credentials'),
   ...toOption('the target; a file or an object must be new'),
@@ -30,5 +27,4 @@ export const migrationOptions = {
   ...eventsOption,
 };
 
-/** A call that migrates. */
 export type MigrationCall = Surroundings & { readonly options: Values<typeof migrationOptions> };

@@ -1,4 +1,4 @@
-// A running migration. Its state exists only in this process. To continue an interrupted migration, the user runs the
+// A running migration. Its state exists only in this process: to continue an interrupted migration, the user runs the
 // command again.
 
 import { defined } from '../../shared/defined.ts';
@@ -26,66 +26,66 @@ import type { MigrationPhase } from './migrationTypes.ts';
 import type { OpenSides } from './openSides.ts';
 import { type MigrationSettings, stagedOptions } from './settings.ts';
 
-/** Facts about the export. */
+/** What the command knows about the export after it has read it. */
 export interface StagedExport {
   readonly inspection: PlaceInspection;
-  /** Facts about the records of the export. */
   readonly facts: FileFacts;
-  /** The organisations of the export, with their sizes. */
+  /** The organisations of the export, each with the numbers of its people and records. */
   readonly listed: readonly SizedOrganisation[];
-  /** The number of records, including the organisations themselves and nested records. */
+  /** The number of all records: organisations, their records and nested records. */
   readonly records: number;
   readonly organisations: number;
-  /** The source's default organisation, if a file contains it. */
+  /** The id of the source's default organisation, if the source is a file that contains this organisation. */
   readonly defaultOrgId: string | undefined;
-  /** The id of the user who exported the source. `movedExporterId` is the same id if the export contains this user. */
+  /** The id of the user who exported the source. If the export contains this user, `movedExporterId` is the same id. */
   readonly exporterId: string | undefined;
   readonly movedExporterId: string | undefined;
   /**
-   * Warnings about states that the source did not return, one per organisation. The migration treats such states as
-   * active.
+   * Warnings about states of records that the source did not return, one for each organisation. The migration treats
+   * these records as active.
    */
   readonly notices: readonly RecordWarning[];
-  /** The excluded organisations, each with the reason. */
+  /** The organisations that the export leaves out, each with the reason. */
   readonly leftOut: readonly { readonly orgId: string; readonly reason: string }[];
 }
 
-/** The phase in which the source is exported. */
+/** The name of the phase in which the source is exported. */
 export const EXPORTING = 'exporting';
 
 /** The name of the export in messages. */
 const THE_EXPORT = 'the export';
 
-/** A running migration. Its disposal deletes the export. */
+/** A running migration. Disposing of it deletes the stored export and the run's database. */
 export class MigrationRun implements AsyncDisposable, CallContext {
   settings: MigrationSettings;
   /**
-   * Whether the call or its user selects the secrets. Otherwise the source is a file, and all secrets of the file move.
+   * Whether `--with` or the user's answer selects the secrets to move. If not, the source is a file whose secrets all
+   * move.
    */
   readonly selectsSecrets: boolean;
   readonly startedAt = new Date().toISOString();
   readonly output: ProgressOutput;
   readonly signal: AbortSignal;
-  /** The export: a private file, or the source itself if the source is a file. */
+  /** The stored export. If the source is a file, this is the source itself. */
   readonly export: FilePlace;
   /** The path of the source if the source is a file. The command reads this file directly, without a copy. */
   readonly sourceFile: string | undefined;
-  /** Whether the source is a file or an object, so that the export happened earlier. */
+  /** Whether the source is a file or an object. It was then exported before this run. */
   private readonly isFromFile: boolean;
   /** The records of the export and of the target. */
   readonly database: RunDatabase;
   readonly privateFile = openPrivateFile(THE_EXPORT);
   private staged: StagedExport | undefined;
   private readonly attempts = new Map<string, MigrationPhase>();
-  /** The prepared import into ZITADEL. Undefined before its preparation. */
+  /** The prepared import, if the target is ZITADEL. Undefined until it is prepared. */
   prepared: PreparedImport | undefined;
-  /** How far the run is. If the step is `planning`, the target contains no records of this run. */
+  /** How far the migration has come. In `planning`, the target contains no records of this run yet. */
   step: 'planning' | 'importing' | 'imported' = 'planning';
-  /** Whether the import took several requests, so that earlier requests may have written records. */
+  /** Whether the import was repeated, so that an earlier attempt may have written records. */
   isRepeated = false;
-  /** The response of the target's import. */
+  /** The target's response to the import. */
   response: ImportResponse | undefined;
-  /** The file that the target stored. */
+  /** The stored file, if the target is a file or an object. */
   stored: StoredFile | undefined;
 
   constructor(call: MigrationCall, settings: MigrationSettings, { source, target }: OpenSides) {
@@ -103,14 +103,14 @@ export class MigrationRun implements AsyncDisposable, CallContext {
       ...output,
       finish: (phase, hasSucceeded) => {
         output.finish(phase, hasSucceeded);
-        // Moves a repeated phase to the end.
+        // If the phase was repeated, its entry moves to the end of the map.
         this.attempts.delete(phase.phase);
         this.attempts.set(phase.phase, describePhase(phase, hasSucceeded));
       },
     };
   }
 
-  /** Whether the export is complete and was read. */
+  /** Whether the command has read the complete export. */
   get isStaged(): boolean {
     return this.staged !== undefined;
   }
@@ -124,36 +124,33 @@ export class MigrationRun implements AsyncDisposable, CallContext {
     this.staged = staged;
   }
 
-  /** The phases so far. A repeated phase has the figures of its last attempt. */
+  /** All phases that have ended so far. A repeated phase has the numbers of its last attempt. */
   get phases(): readonly MigrationPhase[] {
     return [...this.attempts.values()];
   }
 
   /**
-   * The time when this run began to read the source. For a file, the time of the export, if the file's manifest
-   * contains it.
+   * The time when this run began to read the source. For a file, the time of its export according to its manifest, if
+   * known.
    */
   get sourceReadAt(): string | undefined {
     return this.isFromFile ? this.exported.inspection.manifest?.readTime : this.attempts.get(EXPORTING)?.startedAt;
   }
 
-  /** Selects the secrets to move. */
   select(selection: SecretSelection): void {
     this.settings = { ...this.settings, ...selection };
     this.database.selection = selection;
   }
 
-  /** Opens the export for reading. */
   openExport(): Promise<ExportFile> {
     return this.export.readExport(stagedOptions(this.settings), this.signal);
   }
 
-  /** Runs idempotent work, and repeats the work after a lost connection. */
   reconnecting<Result>(work: () => Promise<Result>): Promise<Result> {
     return reconnecting({ ...this, limitMs: this.settings.timeoutMs }, work);
   }
 
-  /** Describes what the target has received by now. */
+  /** Describes what the target has received so far. */
   get progressText(): string {
     const { to } = this.settings;
     if (this.step === 'planning') return `nothing is changed in ${to}`;

@@ -1,5 +1,3 @@
-// The plan and the result of a migration.
-
 import type { ImportRequestOptions, ImportWarning } from '../../functions/import/contract.ts';
 import type { Counts } from '../../shared/collections/counts.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
@@ -9,127 +7,139 @@ import type { AcceptableLoss } from '../exports/placeInterfaces.ts';
 import type { Notice } from '../terminal/notices.ts';
 import type { PhaseState } from '../terminal/progress.ts';
 
-/** The maximum number of differences and people in a list of a plan or a result. The limit keeps memory constant. */
+/**
+ * The maximum number of differences, and of people, that a plan or a result lists. The limit keeps the memory of the
+ * command constant.
+ */
 export const MAX_LISTED = 100_000;
 
-/** A side of a migration. */
+/** A place as the source or the target of a migration, with facts about it. */
 export interface MigrationSide {
   /** The place's name. */
   readonly place: string;
   /** The kind of the place: `instance`, `zitadel`, `database`, `file` or `object`. */
   readonly kind: string;
-  /** The release of the server that serves the place, if known. */
+  /** The release of the server that serves the place, if it is known. */
   readonly version?: string;
   /** The name of the instance, if known. */
   readonly instance?: string;
-  /** The roles of the token's user in the instance, if there is a token. */
+  /** The roles that the token's user has in the instance, if there is a token. */
   readonly roles?: readonly string[];
-  /** The size of a stored file or object. */
+  /** The size of the file or object that the migration stored. */
   readonly bytes?: number;
   readonly generation?: string;
   readonly crc32c?: string;
 }
 
-/** Counts of the records that both sides have. `different` excludes expected differences. */
+/**
+ * Numbers of records that both sides have, by outcome of their comparison. `different` does not include expected
+ * differences.
+ */
 interface CountsOfBoth {
   readonly equal: number;
   readonly different: number;
   readonly differentAsExpected: number;
 }
 
-/** Counts of an organisation's records, compared with the target. */
+/**
+ * Numbers of an organisation's records, by outcome of their comparison with the target. `absent` counts those that the
+ * target lacks.
+ */
 export interface OrganisationCounts extends CountsOfBoth {
   readonly absent: number;
   readonly onlyTarget: number;
 }
 
-/** An organisation that moves. */
+/** An organisation that the migration will move. */
 interface PlannedOrganisation {
   readonly orgId: string;
   readonly name: string;
-  /** The number of people among the records. */
+  /** The number of the organisation's people. */
   readonly people: number;
   /** The number of records in the source, including the organisation itself. */
   readonly records: number;
-  /** The comparison with the target before the migration. */
+  /** The comparison of source and target before the migration. */
   readonly before: OrganisationCounts;
 }
 
-/** An organisation that has moved. */
+/** An organisation that the migration has moved. */
 interface MovedOrganisation extends PlannedOrganisation {
-  /** The comparison with the target after the migration. */
+  /** The comparison of source and target after the migration. */
   readonly after: OrganisationCounts;
 }
 
-/** A phase of a migration. A repeated phase has the figures of its last attempt. */
+/** A phase of a migration. A repeated phase has the numbers of its last attempt. */
 export interface MigrationPhase extends Omit<PhaseState, 'secondsLeft' | 'fraction' | 'isEnding'> {
   readonly succeeded: boolean;
 }
 
-/** A record that differs. */
+/** A record that differs between source and target. */
 interface MigrationDifference {
   readonly outcome: 'different' | 'onlySource' | 'onlyTarget';
   readonly section: string;
   readonly orgId: string;
   readonly id: string;
-  /** The names of the record and of its organisation, if they have names. */
+  /** The name of the record and the name of its organisation, as far as they have names. */
   readonly name?: string;
   readonly orgName?: string | undefined;
   /**
-   * The differing fields, with values as truncated JSON text. A value is absent if the side lacks the field or the
-   * field is a secret.
+   * The fields that differ, with their values as JSON, shortened if long. A value is absent if the side does not have
+   * the field, or if the field is a secret.
    */
   readonly fields: readonly {
     readonly path: string;
     readonly source?: string | undefined;
     readonly target?: string | undefined;
-    /** How a secret differs, as a phrase without the secret's values. */
+    /** How the secrets of both sides differ, such as `only in the source`. Never contains a secret's value. */
     readonly secret?: string | undefined;
   }[];
-  /** Present if the side has several records with this id and the comparison used another record with the id. */
+  /** Present if the side has several records with this id. Another of these records was compared. */
   readonly isRepeat?: true;
-  /** The reason of an expected difference. Absent for an unexpected difference. */
+  /** Why the difference is expected. Absent for an unexpected difference. */
   readonly reason?: string;
-  /** Why an organisation must have come from the source although only the target has it. */
+  /** Why an organisation that only the target has must have come from the source. */
   readonly evidence?: string;
 }
 
 /** The proof of a migration. */
 interface MigrationProof {
-  /** The proof compares field by field. If the command cannot read the target, it compares size and checksum. */
+  /** How both sides were compared: field by field, or by size and checksum if the command cannot read the target. */
   readonly method: 'fields' | 'checksum';
   readonly provedAt: string;
-  /** A sentence that describes the method. */
+  /** One sentence about the method. */
   readonly description: string;
-  /** Numbers of records by section. Empty after a proof by checksum. */
+  /** Numbers of records by section and outcome. Empty after a proof by checksum. */
   readonly sections: Readonly<
     Record<string, CountsOfBoth & { readonly onlySource: number; readonly onlyTarget: number }>
   >;
-  /** The number of all expected differences. */
+  /** The number of expected differences, including those that are not listed. */
   readonly expected: number;
   readonly unexpected: number;
-  /** The first differences. Unexpected differences come first. */
+  /** The first differences of all: the unexpected before the expected. */
   readonly differences: readonly MigrationDifference[];
   readonly differencesOmitted: number;
-  /** Organisations that only the target has. No evidence shows that they came from the source. */
+  /** Organisations that only the target has, and for which there is no evidence that they came from the source. */
   readonly others: readonly { readonly orgId: string; readonly name: string }[];
-  /** Whether the source is unchanged since the export; absent if unknown. */
+  /** Whether the source is the same as when it was exported; absent if this is unknown. */
   readonly sourceUnchanged?: boolean;
 }
 
-/** Counts of the people whose credentials are equal in source and target. */
+/** How many people have equal credentials in source and target. */
 export interface CredentialSummary {
   readonly people: number;
   /** The number of people with a password in the source. */
   readonly withPassword: number;
   /**
-   * The number of people with equal hashes, compared second factors and states, in an organisation with an equal state.
-   * If the target is ZITADEL, counts only active people whose hash ZITADEL verifies by default.
+   * The number of people with equal password hashes, compared second factors and states, whose organisations have equal
+   * states too. If the target is ZITADEL, counts only active people whose hash ZITADEL verifies by default.
    */
   readonly kept: number;
-  /** The second factors that the export contains. Only these are compared. */
+  /** The kinds of second factors that the export contains. Other second factors are not compared. */
   readonly secondFactors: 'all' | 'otp' | 'totp' | 'none';
-  /** All other people, by reason: their number, and the names of the first people. */
+  /**
+   * The remaining people, by the reason why their credentials do not count as equal: their number, and the names of the
+   * first.
+   */
   readonly others: readonly { readonly reason: string; readonly count: number; readonly names: readonly string[] }[];
 }
 
@@ -140,43 +150,46 @@ export interface ConcernedPerson {
   readonly userName: string;
   readonly name: string;
   readonly address: string;
-  /** Texts of the errors and manual steps. */
+  /** Texts of the errors and manual steps that concern the person. */
   readonly reasons: readonly string[];
 }
 
-/** A person whose factors, password or state changed in the target. The migration would overwrite these changes. */
+/**
+ * A person whose factors, password or state may have been changed in the target. The migration would overwrite these
+ * changes.
+ */
 export interface UndonePerson {
   readonly orgId: string;
   readonly id: string;
   readonly name: string;
-  /** Phrases such as `gets back the OTP e-mail factor`. */
+  /** What would happen to the person, in phrases such as `gets back the OTP e-mail factor`. */
   readonly changes: readonly string[];
 }
 
-/** A manual step after a migration. */
+/** A manual step after a migration. `command`, if present, is a command that does it. */
 export interface ManualStep {
   readonly what: string;
   readonly command?: string;
 }
 
-/** The options that a result contains. */
+/** The options of the call, as a plan and a result contain them. */
 export interface ShownOptions extends Pick<ImportRequestOptions, 'onConflict' | 'orgIds' | 'excludedOrgIds'> {
   readonly accepted: readonly AcceptableLoss[];
   /**
-   * Whether the target deletes records that the source does not have. `replaceChanged` extends the deletions to
-   * organisations that changed in the target.
+   * Whether the import deletes records that the source does not have. The import then refuses organisations that were
+   * changed in the target, except those in `replaceChanged`.
    */
   readonly mirror?: true;
   readonly replaceChanged?: readonly string[];
-  /** Some of `passwords`, `otp` and `keys`. */
+  /** The kinds of secrets that move: some of `passwords`, `otp` and `keys`. */
   readonly secrets: readonly string[];
 }
 
-/** Lists that a plan and a result both contain. Without `--mirror`, there are no deletions. */
+/** What a plan and a result both contain. The deletions are absent without `--mirror`. */
 interface Listed extends Partial<MirrorDeletions> {
   readonly source: MigrationSide;
   readonly target: MigrationSide;
-  /** Excluded organisations of the source, each with the reason. */
+  /** The organisations of the source that do not move, each with the reason. */
   readonly leftOut: readonly { readonly orgId: string; readonly reason: string }[];
   readonly warnings: readonly (ImportWarning | Notice)[];
   readonly warningsOmitted: number;
@@ -184,26 +197,26 @@ interface Listed extends Partial<MirrorDeletions> {
   readonly leftToDoOmitted: number;
   /** All people whom errors and manual steps concern. */
   readonly people: readonly ConcernedPerson[];
-  /** Absent if the target is a file or an object. */
+  /** Absent if the target is a file or an object, because files are not compared. */
   readonly credentials?: CredentialSummary | undefined;
 }
 
 /** The result of a migration. */
 export interface MigrationResult extends Listed {
   /**
-   * `failed` if records are in wrong organisations, `done` without unexpected differences and errors, otherwise
-   * `listed`.
+   * `failed` if ZITADEL wrote records into wrong organisations. `listed` if there are errors or unexpected differences.
+   * Otherwise `done`.
    */
   readonly outcome: 'done' | 'listed' | 'failed';
-  /** Records that ZITADEL wrote into the wrong organisation. Absent if there are none. */
+  /** Records that ZITADEL wrote into an organisation other than their own. Absent if there are none. */
   readonly elsewhere?: readonly Notice[];
-  /** The release of the command. */
+  /** The version of this command. */
   readonly command: string;
   readonly startedAt: string;
   readonly finishedAt: string;
   /**
-   * When the migration began to read the source, and when it found the target equal. The source must not change in
-   * between. Absent if the target differs, or if the time is unknown, as for a file without a manifest.
+   * When the migration began to read the source, and when it found the target equal. The source must not change between
+   * these times. Absent if the target differs, or if the time is unknown, as for a file without a manifest.
    */
   readonly sourceReadAt?: string;
   readonly targetEqualAt?: string;
@@ -214,7 +227,7 @@ export interface MigrationResult extends Listed {
     readonly records: number;
     /** Numbers of exported records by section. */
     readonly exported: Readonly<Counts>;
-    /** The outcomes of the import; absent if the target is a file or an object. */
+    /** The numbers of records by outcome of the import. Absent if the target is a file or an object. */
     readonly imported?: OutcomeCounts;
   };
   readonly phases: readonly MigrationPhase[];
@@ -222,31 +235,31 @@ export interface MigrationResult extends Listed {
   readonly errorsOmitted: number;
   readonly proof: MigrationProof;
   readonly byHand: readonly ManualStep[];
-  /** The steps that undo the migration of the moved organisations. */
+  /** The steps with which the user can undo the migration. */
   readonly takeBack: readonly ManualStep[];
 }
 
 /** The plan of a migration. */
 export interface MigrationPlan extends Listed {
-  /** The checks of the places. Messages are sentences without a full stop. */
+  /** What the command has checked in both places. A message is a sentence without a full stop. */
   readonly checks: readonly { readonly status: 'ok' | 'warning'; readonly message: string }[];
   readonly organisations: readonly PlannedOrganisation[];
   readonly sections: Readonly<Counts>;
-  /** The comparison with the target. */
+  /** The comparison of source and target before the migration. */
   readonly before: OrganisationCounts;
   readonly options: ShownOptions;
-  /** The size of the export's JSON. */
+  /** The size of the export's JSON, not compressed. */
   readonly bytes: number;
-  /** The selected kinds of secrets, and the number of secrets of each kind in the export. */
+  /** The kinds of secrets that the call selects, and the number of secrets of each kind in the export. */
   readonly secrets: { readonly selected: readonly string[]; readonly found: Readonly<Counts> };
   readonly hashFormats: Readonly<Counts>;
-  /** People whose changes in the target the migration would overwrite. */
+  /** People for whom the migration would overwrite changes that were made in the target. */
   readonly undone: readonly UndonePerson[];
   readonly undoneOmitted: number;
-  /** The errors of the target's dry run. */
+  /** Errors that the import will report, according to the dry run. */
   readonly refused: readonly Notice[];
   readonly refusedOmitted: number;
-  /** Descriptions of content that does not move, and of changes that the target makes. */
+  /** Texts about content that does not move, and about content that the target changes. */
   readonly losses: readonly string[];
   readonly changes: readonly string[];
 }

@@ -11,21 +11,20 @@ import type { MigrationCall } from './migrationOptions.ts';
 import type { MigrationPlan, MigrationSide } from './migrationTypes.ts';
 import type { MigrationSettings } from './settings.ts';
 
-/** An open side of a migration. */
+/** A side of a migration, opened and described. */
 export interface OpenSide extends DescribedPlace {
   /** The kind of the place: `instance`, `zitadel`, `database`, `file` or `object`. */
   readonly kind: string;
 }
 
-/** Both sides of a migration. */
 export interface OpenSides {
   readonly source: OpenSide;
   readonly target: OpenSide;
 }
 
 /**
- * Opens both sides of a migration, reads facts about them, and checks what their tokens permit.
- * @throws IdentityError USAGE_INVALID if both sides are the same instance, or if an option has no effect on them
+ * Opens both sides of a migration, reads facts about them, and requires that their tokens permit the migration.
+ * @throws IdentityError USAGE_INVALID if both sides are the same instance, or if an option has no effect on either side
  */
 export async function openSides(call: MigrationCall, settings: MigrationSettings): Promise<OpenSides> {
   const [from, to] = await openPlaces(call, settings.secretFiles, settings.from, settings.to);
@@ -33,7 +32,7 @@ export async function openSides(call: MigrationCall, settings: MigrationSettings
     const source = await examine('from', settings.from, from, call);
     const target = await examine('to', settings.to, to, call);
     requireOtherInstance(source, target);
-    // With a bucket, `--timeout` also limits the retries after a lost connection.
+    // If a side is an object in a bucket, `--timeout` has an effect too: it limits the retries after a lost connection.
     const isLimited = source.kind === 'object' || target.kind === 'object';
     const { timeout, ...others } = call.options;
     await requireEffects(isLimited ? others : { timeout, ...others }, call.signal, source, target);
@@ -41,16 +40,17 @@ export async function openSides(call: MigrationCall, settings: MigrationSettings
   });
 }
 
-/** After this time, the command prints that it waits for a place. */
+/** The time after which the command prints that it is waiting for a place. */
 const SILENT_MS = 5_000;
 
 /**
- * The operations that each side's token must permit. Both sides must permit exports, because the proof exports both.
+ * The operations that the token of each side must permit. The proof exports both sides, so both tokens must permit
+ * exports.
  */
 const requiredOperations = { from: ['export'], to: ['export', 'import'] } as const;
 
 /**
- * Reads the facts about a place, and checks its token.
+ * Reads the facts about a place, and requires that its token permits the migration.
  * @throws IdentityError for an unreachable place, an unknown service or a missing permission
  */
 async function examine(
@@ -64,7 +64,7 @@ async function examine(
   const notice = setTimeout(() => stderr.write(`waiting for ${place.name} to respond\n`), SILENT_MS);
   const facts = await place.facts(requiredOperations[side], signal).finally(() => clearTimeout(notice));
   const [missing] = facts.denied;
-  // ZITADEL cannot restrict tokens to some operations.
+  // Only this service can restrict a token to some operations; ZITADEL cannot.
   const range = facts.service === 'zitadel' ? undefined : 'is not restricted to other operations';
   if (missing !== undefined) throw migrationTokenTooNarrow({ place: place.name, operation: missing, range });
   return { place, kind: facts.service === 'zitadel' ? 'zitadel' : kind, facts };
@@ -76,7 +76,7 @@ export function describeSide({ place, kind, facts }: OpenSide): MigrationSide {
   return { place: place.name, kind, ...defined({ version, instance, roles: caller?.roles }) };
 }
 
-/** Lists the results of checking a side. */
+/** Returns what the command has checked of a side. */
 export function listChecks({ place: { name }, kind, facts }: OpenSide): MigrationPlan['checks'] {
   if (facts === undefined) return [];
   const version = facts.version === undefined ? '' : `, version ${facts.version}`;

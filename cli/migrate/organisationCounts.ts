@@ -1,11 +1,11 @@
-// Counts the records of organisations in a comparison with the target.
+// Counts the records of each organisation by the outcome of their comparison with the target.
 
 import type { Counts } from '../../shared/collections/counts.ts';
 import { organisationSection } from '../../shared/organisation/allSections.ts';
 import type { RunDatabase } from '../records/runDatabase.ts';
 import type { OrganisationCounts } from './migrationTypes.ts';
 
-/** The counts of an organisation that neither side has. */
+/** The counts of an organisation without records. */
 export const noCounts: OrganisationCounts = {
   absent: 0,
   equal: 0,
@@ -14,12 +14,18 @@ export const noCounts: OrganisationCounts = {
   onlyTarget: 0,
 };
 
-/** Converts the counts of a comparison to counts for a migration, where the second side is the target. */
+/**
+ * Converts the counts of a comparison of two sides to the counts of a migration, in which the second side is the
+ * target.
+ */
 export function recordCounts({ onlyFirst: absent = 0, onlySecond: onlyTarget = 0, ...both }: Counts = {}) {
   return { ...noCounts, ...both, absent, onlyTarget };
 }
 
-/** Returns the organisations of the source that the target has. The target is the second side. */
+/**
+ * Returns the ids of those organisations of the source that the target has too. The target must be the second side of
+ * the database.
+ */
 export async function presentOrganisations(database: RunDatabase, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const present = new Set<string>();
   for await (const { orgId, outcome } of database.pairs(signal, [organisationSection.name]))

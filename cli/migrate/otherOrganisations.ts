@@ -1,4 +1,4 @@
-// Finds the organisations that only the target of a migration has.
+// Finds the organisations that the target of a migration has and the source does not have.
 
 import { tokenForbidden } from '../../shared/errors/placeErrors.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
@@ -12,20 +12,23 @@ export interface OtherOrganisation extends Pick<ListedOrganisation, 'orgId' | 'n
   readonly evidence: string | undefined;
 }
 
-/** Facts that show whether an organisation of the target came from the source. */
+/** What the command knows about the source, to find evidence that an organisation came from there. */
 interface OriginFacts {
-  /** The id of the source's instance, if known. */
+  /** The id of the source instance, if known. */
   readonly instanceId: string | undefined;
-  /** The ids of the organisations that the source has deleted. Undefined if the source does not list them. */
+  /**
+   * The ids of organisations that were deleted in the source. Undefined if the source does not list deleted
+   * organisations.
+   */
   readonly deleted: ReadonlySet<string> | undefined;
-  /** The user of the target's token, if known. */
+  /** The id of the user to whom the target's token belongs, if known. */
   readonly callerId: string | undefined;
 }
 
 /**
- * Lists the organisations that only the target has, and begins with organisations that came from the source. Returns no
- * organisations if the migration selects some.
- * @param exported the source's export after the migration
+ * Lists the organisations that only the target has. Organisations that came from the source come first. Lists nothing
+ * if the call selects organisations.
+ * @param exported the export of the source that was made after the import
  */
 export async function findOtherOrganisations(
   run: MigrationRun,
@@ -48,7 +51,7 @@ export async function findOtherOrganisations(
     deleted: await run.reconnecting(() => deletedOrganisations(source, run.signal)),
     callerId: facts?.caller?.userId,
   };
-  // If the source is a file, returns no evidence: the file's exporter may have selected only some organisations.
+  // If the source is a file, there is never evidence, because its export may have left out organisations.
   const evidence = (other: ListedOrganisation) =>
     source.place.takes === 'files' ? undefined : originEvidence(other, origin);
   const judged = others.map((other) => ({ orgId: other.orgId, name: other.name, evidence: evidence(other) }));
@@ -56,8 +59,8 @@ export async function findOtherOrganisations(
 }
 
 /**
- * Returns the ids of the organisations that ZITADEL has deleted. Undefined if the source is not ZITADEL or the token
- * lacks the permission.
+ * Returns the ids of the organisations that were deleted in ZITADEL. Returns undefined if the source is not ZITADEL, or
+ * if the token may not read them.
  */
 async function deletedOrganisations({ place, kind }: OpenSide, signal: AbortSignal): Promise<Set<string> | undefined> {
   if (place.takes === 'files' || kind !== 'zitadel') return undefined;
@@ -71,7 +74,7 @@ async function deletedOrganisations({ place, kind }: OpenSide, signal: AbortSign
 }
 
 /**
- * Returns the reason why an organisation of the target must have come from the source. Undefined if there is no
+ * Returns the reason why an organisation of the target must have come from the source. Returns undefined if there is no
  * evidence.
  */
 function originEvidence(
@@ -81,7 +84,8 @@ function originEvidence(
   if (deleted?.has(orgId) === true) return 'the source has deleted it';
   if (importedFrom !== undefined && importedFrom === instanceId)
     return 'created by an import of an export of the source';
-  // If the source is ZITADEL, `deleted` lists deleted organisations, so the creator is not needed as evidence.
+  // The creator is evidence only if `deleted` is unknown. If `deleted` is known, it already shows which organisations
+  // came from the source.
   const isByCaller = deleted === undefined && callerId !== undefined && createdBy === callerId;
   return isByCaller ? `created there by ${callerId}, the user of the token of this migration` : undefined;
 }

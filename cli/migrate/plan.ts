@@ -36,7 +36,7 @@ import type { ShownState } from './planDigest.ts';
 import { type MigrationSettings, shownOptions, stagedOptions } from './settings.ts';
 import { listUndoneChanges } from './undoneChanges.ts';
 
-/** A plan, and the data from which the command made it. */
+/** A plan, with the data from which its digest is computed. */
 export interface MadePlan {
   readonly plan: MigrationPlan;
   readonly shown: ShownState;
@@ -44,7 +44,7 @@ export interface MadePlan {
   readonly present: ReadonlySet<string>;
 }
 
-/** Compares the export with the target, and runs a dry run of the import. */
+/** Makes the plan of a migration: compares the export with the target, and makes a dry run of the import. */
 export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<MadePlan> {
   const { source, target } = sides;
   const { targetDigest, credentials, present, leftToDo, conflicts, found } = await surveyExport(run, sides);
@@ -75,8 +75,8 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
     refusedOmitted,
     ...notices,
     people,
-    // Only a dry run returns the warnings of the target. Without a dry run, this function adds the warnings about
-    // unknown states.
+    // A dry run returns all warnings of the target. If there was none, this function adds the warnings about unknown
+    // states.
     warnings: [...(trial === undefined ? stateWarnings(inspection) : []), ...notices.warnings],
     losses: source.facts?.exportLosses ?? [],
     changes: target.facts?.importChanges ?? [],
@@ -85,8 +85,8 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
 }
 
 /**
- * Returns the data from which the digest of a plan is computed. Excludes the name and the form of the source, which may
- * differ if the records are the same.
+ * Returns the data from which a plan's digest is computed. Leaves out the name, the form and the size of the source:
+ * another file with the same records has the same digest.
  */
 function shownState(plan: MigrationPlan, digests: Pick<ShownState, 'source' | 'target'>): ShownState {
   const { source: _, target, checks: __, bytes: ___, options, ...decided } = plan;
@@ -94,8 +94,8 @@ function shownState(plan: MigrationPlan, digests: Pick<ShownState, 'source' | 't
 }
 
 /**
- * Compares the export with the target. Returns as `found` those fields of the plan that depend on the records of both
- * sides.
+ * Compares the export with the target. The result's property `found` contains those fields of the plan that follow from
+ * this comparison.
  */
 async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const { settings, database, signal } = run;
@@ -103,7 +103,7 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const { inspection, facts, listed } = run.exported;
   const targetDigest = await readTarget(run, target);
   const explain = explainDifferences(sides, settings, database.imports);
-  // Only records on both sides can conflict.
+  // A conflict is a record that both sides have with different content.
   const maxConflicts = recordConflict(settings.onConflict) === 'report' ? MAX_LISTED_ISSUES : 0;
   const explainConflict: Explain = (difference, first) =>
     difference.outcome === 'different' ? explain(difference, first) : 'no conflict';
@@ -133,14 +133,14 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
   return { targetDigest, credentials, present, leftToDo, conflicts, found };
 }
 
-/** Whether the import overwrites existing records. Imports into ZITADEL never do. */
+/** Whether the import overwrites existing records. Imports into ZITADEL never do this. */
 function overwrites({ place, kind }: OpenSide, { onConflict }: MigrationSettings): boolean {
   return onConflict === 'overwrite' && place.takes === 'imports' && kind !== 'zitadel';
 }
 
 /**
- * Returns the kinds of second factors that an export contains. Without a manifest, as for ZITADEL, derives the kinds
- * from the records. Other second factors do not move.
+ * Returns the kinds of second factors that an export contains. If it has no manifest, as an export of ZITADEL, finds
+ * the kinds in its records. Other second factors do not move.
  */
 function secondFactors(
   { secrets: asked }: ExportedRequest,
@@ -154,8 +154,9 @@ function secondFactors(
 }
 
 /**
- * Loads the target's records of the exported organisations. A target that is a file is new, and has no records.
- * @returns the digest of these records
+ * Loads the target's records of the exported organisations into the run's database. A target that is a file is new and
+ * has no records.
+ * @returns the digest of the loaded records
  */
 export async function readTarget(run: MigrationRun, { place }: OpenSide): Promise<string> {
   if (place.takes === 'files') return 'a new file';
@@ -173,8 +174,8 @@ export async function readTarget(run: MigrationRun, { place }: OpenSide): Promis
 }
 
 /**
- * Runs a dry run of the import. Returns undefined if the target is a file, or if the export exceeds the limit of a dry
- * run. A mirroring import has the same limit, and fails then.
+ * Makes a dry run of the import. Returns undefined if the target is a file, or if the export is too large for a dry
+ * run. A mirroring import then fails, because it needs the dry run.
  */
 async function tryImport(run: MigrationRun, { place }: OpenSide) {
   if (place.takes === 'files') return undefined;
@@ -191,9 +192,9 @@ type Conflicts = Pick<ComparedSides['differences'], 'entries' | 'omitted'>;
 const noDifferences: Conflicts = { entries: [], omitted: 0 };
 
 /**
- * Finds the records that every import rejects, without a dry run in the target. Also returns the conflicts with
+ * Finds the records that every import rejects, for a migration without a dry run in the target. Adds the conflicts with
  * existing records.
- * @param conflicts records that the target has with other content, if an import reports them as errors
+ * @param conflicts records that the target has with other content, if the import will report these as errors
  */
 async function findRefused(run: MigrationRun, inspection: PlaceInspection, conflicts: Conflicts) {
   await using content = await run.openExport();
@@ -204,14 +205,17 @@ async function findRefused(run: MigrationRun, inspection: PlaceInspection, confl
   return [listed.entries, errorsOmitted + listed.omitted + conflicts.omitted] as const;
 }
 
-/** Returns the error that a dry run would report for a record with other content in the target. */
+/** Returns the error that a dry run would report for a record that the target has with other content. */
 function conflictError({ section, id, fields = [] }: RecordDifference): ImportError {
   const conflict = because('record_exists', { fields: fields.map(({ path }) => path) });
   const error = { type: recordSection(section).error.type, id, ...conflict };
   return { ...error, message: noticeMessage({ ...error, message: '' }) };
 }
 
-/** Describes transfers through the buckets of instances. */
+/**
+ * Returns texts about transfers that will go through the bucket of an instance, because they exceed the limit of a
+ * response or a request.
+ */
 function sizeChecks({ source, target }: OpenSides, bytes: number): MigrationPlan['checks'] {
   const { responseBytes = UNLIMITED } = source.facts?.callLimits ?? {};
   const { requestBytes = UNLIMITED } = target.facts?.callLimits ?? {};
@@ -229,7 +233,7 @@ function trialChecks({ place }: OpenSide, trial: ImportResponse | undefined): Mi
   return [{ status: 'warning', message }];
 }
 
-/** Warns of people whom the target may reject because of their password hashes. Lists remedies. */
+/** Warns of people whom ZITADEL may reject because of their password hashes. The warning contains remedies. */
 function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefined): MigrationPlan['checks'] {
   const count = tally?.refused ?? 0;
   if (count === 0) return [];
@@ -239,7 +243,8 @@ function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefin
 }
 
 /**
- * Lists the sections in which a mirroring import deletes nothing, because the export may lack records of the source.
+ * Returns a line with the sections in which a mirroring import deletes nothing, because the export may lack records of
+ * the source. Returns no line if there are none.
  */
 function unmirrored({ manifest }: PlaceInspection, { withKeys }: Pick<MigrationSettings, 'withKeys'>): string[] {
   const complete = new Set(manifest?.sections);
@@ -251,8 +256,8 @@ function unmirrored({ manifest }: PlaceInspection, { withKeys }: Pick<MigrationS
 }
 
 /**
- * Warns of content that the export omits or does not recognise. Also warns if the export contains the default
- * organisation or the exporting user.
+ * Warns of content that the export leaves out or that the command does not know. Also warns if the export contains the
+ * default organisation or the user who exported.
  */
 function exportChecks({ exported, settings }: MigrationRun, { place }: OpenSide): MigrationPlan['checks'] {
   const { notices, defaultOrgId, movedExporterId, inspection } = exported;

@@ -1,14 +1,14 @@
-// Computes a digest that identifies the plan of a dry run.
+// Computes the digest by which a later call recognises the plan of a dry run.
 
 import { randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** A plan, and the data from which the command made it. */
+/** What a digest covers: records of both sides, options and plan. */
 export interface ShownState {
-  /** A digest of all records, which changes with every secret. */
+  /** A digest of all records of the source, including their secrets. */
   readonly source: string;
   readonly target: string;
-  /** The options of the call that affect what moves, and where. */
+  /** The options that determine what moves, and where. */
   readonly options: unknown;
   readonly plan: unknown;
 }
@@ -16,9 +16,9 @@ export interface ShownState {
 type Part = keyof ShownState;
 
 /**
- * For each part of a digest, the other parts that can change this part. The call's options determine what the command
- * reads from both sides. If the call selects no secrets, the source file selects them, so a changed file also changes
- * the options.
+ * For each part of a digest, the other parts whose change can also change this part. The options determine what the
+ * command reads from both sides. If the secrets are selected by the content of a source file, a change of this file can
+ * also change the options.
  */
 const causes: Readonly<Record<'call' | 'file', Readonly<Record<Part, readonly Part[]>>>> = {
   call: { source: ['options'], target: ['options'], options: [], plan: ['source', 'target', 'options'] },
@@ -26,15 +26,15 @@ const causes: Readonly<Record<'call' | 'file', Readonly<Record<Part, readonly Pa
 };
 const parts = ['source', 'target', 'options', 'plan'] as const satisfies readonly Part[];
 
-/** The length of the salt, in hexadecimal digits. */
+/** The length of the salt, as a number of hexadecimal digits. */
 const SALT_DIGITS = 16;
-/** The length of the digest of a part, in hexadecimal digits. */
+/** The length of one part's digest, as a number of hexadecimal digits. */
 const DIGITS = 12;
 
 /**
- * Returns a salt and a digest of each part. The digests are slow to compute and differ between calls, so that an
- * attacker cannot guess secrets with few possible values, such as short passwords.
- * @param salt the salt of an earlier digest, to compute the same digest again
+ * Returns a salt, followed by a digest of each part. A secret with few possible values, such as a short password, could
+ * be guessed from a digest. So each call has another salt, and the digests are slow to compute.
+ * @param salt the salt of an earlier digest, to compute that digest again
  */
 export async function planDigest(
   shown: ShownState,
@@ -47,8 +47,9 @@ export async function planDigest(
 }
 
 /**
- * Returns the parts that differ from an earlier digest. Omits a part if another changed part may have changed it.
- * @param secretsFrom what selects the secrets: the call, or the file that is the source
+ * Returns the parts that have changed since an earlier digest. Leaves out a part if the change of another part may be
+ * the cause.
+ * @param secretsFrom what selects the secrets: the call, or the content of the source file
  */
 export async function changedParts(
   expected: string,
@@ -70,7 +71,9 @@ async function slowDigest(text: string, salt: string): Promise<string> {
   return key.toString('hex');
 }
 
-/** Returns a value with its lists and fields sorted, because places return them in any order. */
+/**
+ * Returns a value in which lists and fields are sorted, because a place may return them in a different order each time.
+ */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) {
     const texts = value.map((element) => JSON.stringify(ordered(element)) ?? '');

@@ -1,4 +1,4 @@
-// The proof of a migration.
+// Proves a migration: compares source and target after the import.
 
 import type { BoundedList } from '../../shared/collections/boundedList.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
@@ -19,25 +19,28 @@ import type { OpenSides } from './openSides.ts';
 import { noCounts, presentOrganisations, recordCounts } from './organisationCounts.ts';
 import { findOtherOrganisations, type OtherOrganisation } from './otherOrganisations.ts';
 
-/** The fields of a result that only the proof determines. */
+/** The fields of a result that follow from the proof, and further facts that it finds. */
 export interface Proved extends Pick<MigrationResult, 'proof' | 'credentials' | 'organisations'> {
-  /** The organisations and users that ZITADEL has activated. */
+  /** The records that are active in ZITADEL although they are not active in the source. */
   readonly activations: Pick<BoundedList<CountedEntry>, 'entries' | 'omitted'>;
-  /** The user of the target's token, if known. */
+  /** The id of the user to whom the target's token belongs, if known. */
   readonly targetCaller: string | undefined;
-  /** The organisations of the source that the target has. Empty after a proof by checksum. */
+  /** The ids of those organisations of the source that the target has. Empty after a proof by checksum. */
   readonly present: ReadonlySet<string>;
 }
 
 /**
- * Exports both sides and compares them. If the command cannot read the target, relies on the checksum of the stored
+ * Exports both sides and compares them. If the command cannot read the target, compares only the checksum of the stored
  * bytes.
  */
 export async function prove(run: MigrationRun, plan: MigrationPlan, sides: OpenSides): Promise<Proved> {
   return (await isReadable(run, sides.target.place)) ? proveByFields(run, plan, sides) : proveByChecksum(run, plan);
 }
 
-/** Whether the command can read a target. Some credentials for a bucket permit only the creation of objects. */
+/**
+ * Whether the command can read the target. Some credentials permit only to create objects in a bucket, not to read
+ * them.
+ */
 async function isReadable(run: MigrationRun, { takes, readExport }: Place): Promise<boolean> {
   if (takes === 'imports') return true;
   try {
@@ -126,7 +129,7 @@ function describeDifference({ outcome, fields = [], ...record }: RecordDifferenc
 }
 
 /**
- * Returns the proof for a target that the command cannot read. The target has already confirmed the checksum of the
+ * Returns the proof for a target that the command cannot read. Cloud Storage has already confirmed the checksum of the
  * stored bytes.
  */
 function proveByChecksum({ stored }: MigrationRun, plan: MigrationPlan): Proved {

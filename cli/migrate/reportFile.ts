@@ -12,20 +12,20 @@ import type { MigrationCall } from './migrationOptions.ts';
 
 type Printer = (title: string, blocks: readonly Block[]) => Promise<string>;
 
-/** Printers of a report, by the extension of the file's name. */
+/** Functions that print a report, by the extension of its file: a page or JSON. */
 const printers: Readonly<Record<string, Printer>> = {
   '.html': async (title, blocks) => (await import('../report/page.ts')).renderPage(title, blocks),
   '.json': async (_, blocks) => `${printableJson(blockJson(blocks))}\n`,
 };
 
-/** Returns the printer of a report. Undefined for a directory and for an unknown extension. */
+/** Returns the function that prints a report. Returns undefined for a directory and for an unknown extension. */
 function printerOf(report: string): Printer | undefined {
   return /[/\\]$/.test(report) ? undefined : printers[extname(report).toLowerCase()];
 }
 
 /**
- * Requires that the command can write a report.
- * @throws IdentityError USAGE_INVALID for a name with another extension; the errors of `requireFreeFile`
+ * Requires that the command can write the report: its file has a known extension and does not exist.
+ * @throws IdentityError USAGE_INVALID for another extension; the errors of `requireFreeFile`
  */
 export async function requireReportable(report: string | undefined): Promise<void> {
   if (report === undefined) return;
@@ -36,7 +36,7 @@ export async function requireReportable(report: string | undefined): Promise<voi
 
 /**
  * Writes the report of a plan or a result to a new file.
- * @param done a description of the completed work, for the error about a missing report
+ * @param done what the command has completed. The error about a missing report contains this text
  * @throws IdentityError REPORT_MISSING
  */
 export async function writeReport(

@@ -1,5 +1,3 @@
-// The result of a migration.
-
 import packageJson from '../../package.json' with { type: 'json' };
 import { total } from '../../shared/collections/counts.ts';
 import { defined } from '../../shared/defined.ts';
@@ -17,7 +15,7 @@ import type { MadePlan } from './plan.ts';
 import { prove } from './proof.ts';
 import { shownOptions } from './settings.ts';
 
-/** Proves a migration, and makes its result. */
+/** Proves a migration, and returns its result. */
 export async function makeResult(
   run: MigrationRun,
   { plan, present: before }: MadePlan,
@@ -26,10 +24,10 @@ export async function makeResult(
   const { source, target } = sides;
   const { settings, response, stored } = run;
   const sorted = sortNotices(response, [plan.source, target], plan.leftToDo);
-  // A migration into a file has no import, so the result lists the errors of the plan.
+  // A migration into a file makes no import, and so has no response. The result then lists the errors of the plan.
   const planned = { errors: plan.refused, errorsOmitted: plan.refusedOmitted };
   const notices = response === undefined ? { ...sorted, ...planned } : sorted;
-  // The proof may replace all records of the database with the records that differ.
+  // This must precede the proof: afterwards, the database may contain only the records that differ.
   const concerned = await listConcernedPeople(run, [...notices.errors, ...notices.leftToDo]);
   const proved = await prove(run, plan, sides);
   const { proof, credentials, organisations, activations, present: after } = proved;
@@ -73,7 +71,7 @@ export async function makeResult(
 
 /**
  * Returns the outcome of a migration.
- * @param problems the number of errors and unexpected differences
+ * @param problems the number of errors and of unexpected differences together
  */
 function outcomeOf(response: ImportResponse | undefined, problems: number): MigrationResult['outcome'] {
   if (response?.elsewhere !== undefined) return 'failed';
@@ -86,7 +84,7 @@ function movedCounts({ exported: { organisations, records }, response }: Migrati
   return { organisations, records, exported: plan.sections, ...defined({ imported }) };
 }
 
-/** Returns the warnings of this command, which the import's response does not contain. */
+/** Returns the warnings that come from this command, not from the response of the import. */
 function ownWarnings({ exported, isRepeated, response }: MigrationRun) {
   return [
     ...(isRepeated && response !== undefined ? repetitionWarnings(response.summary) : []),

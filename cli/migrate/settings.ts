@@ -1,5 +1,3 @@
-// The settings of a migration.
-
 import { resolve } from 'node:path';
 import { defined } from '../../shared/defined.ts';
 import { shellWord } from '../../shared/shellWord.ts';
@@ -19,11 +17,11 @@ import { usageError } from '../terminal/command.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 import type { ShownOptions } from './migrationTypes.ts';
 
-/** The places of a migration, and the options of the source's export and of the target's import. */
+/** The places of a migration, and the options with which the source is exported and the target imports. */
 export interface MigrationSettings extends PlaceExportOptions, Omit<PlaceImportOptions, 'dryRun' | 'ids'> {
   readonly from: string;
   readonly to: string;
-  /** The paths of files with tokens and keys, by option. */
+  /** The paths of the files with tokens and keys, by the options that specify them. */
   readonly secretFiles: SecretFiles;
 }
 
@@ -56,7 +54,7 @@ export function readSettings(call: MigrationCall): MigrationSettings {
   };
 }
 
-/** Whether a place is a file or an object. An import from such a place always includes all its records. */
+/** Whether a place is a file or an object. An import from there always includes all records of the file. */
 export function isFilePlace(place: string): boolean {
   return ['file', 'object'].includes(parsePlace(place).kind);
 }
@@ -67,7 +65,7 @@ function givenSecretFiles(options: SecretFiles): SecretFiles {
   return Object.fromEntries(given);
 }
 
-/** Returns the options of the source's export. */
+/** Returns the options for exporting the source. */
 export function sourceOptions(settings: MigrationSettings): PlaceExportOptions {
   const { from: _, to: __, secretFiles: ___, ...options } = settings;
   return options;
@@ -76,8 +74,8 @@ export function sourceOptions(settings: MigrationSettings): PlaceExportOptions {
 const everything = { orgIds: [], excludedOrgIds: [] };
 
 /**
- * Returns the options for reading the export. The options select everything, because the export contains only selected
- * records.
+ * Returns the options for reading the stored export. They select all of its records, because the export already
+ * contains only the selected records.
  */
 export function stagedOptions(settings: MigrationSettings): PlaceExportOptions {
   return { ...sourceOptions(settings), ...everything };
@@ -87,12 +85,13 @@ export function stagedOptions(settings: MigrationSettings): PlaceExportOptions {
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): PlaceImportOptions {
   const { from: _, to: __, secretFiles: ___, ...options } = settings;
   const { withPasswords, withOtp, withKeys } = options;
-  // A mirroring import rejects the default organisation unless its id is selected.
+  // The export contains only the selected organisations, so the import needs no selection. A mirroring import is an
+  // exception: it rejects the default organisation unless its id is selected.
   const selected = options.mirror === true ? { ...everything, orgIds: options.orgIds } : everything;
   return { ...options, ...selected, asked: { withPasswords, withOtp, withKeys }, dryRun, ids: false };
 }
 
-/** Returns the options that a plan and a result show. */
+/** Returns the options of the call, as a plan and a result contain them. */
 export function shownOptions(settings: MigrationSettings): ShownOptions {
   const { onConflict, orgIds, excludedOrgIds, accepted = [], mirror, replaceChanged } = settings;
   return {
@@ -106,10 +105,10 @@ export function shownOptions(settings: MigrationSettings): ShownOptions {
 }
 
 /**
- * Returns the command line of a call, with some options changed, as a shell accepts it.
- * @param changed the options to replace, or to omit (false)
- * @example
- * callCommand(call, settings, { expect: false }); // identity migrate --from a.json --to 'sqlite:./my dir' --with none
+ * Returns the command line that repeats a call, as a shell accepts it.
+ * @param changed new values of options; false leaves an option out
+ * @example callCommand(call, settings, { expect: false }); // identity migrate --from a.json --to 'sqlite:./my dir'
+ * --with none
  */
 export function callCommand(
   { options }: MigrationCall,
