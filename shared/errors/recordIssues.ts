@@ -12,28 +12,26 @@ export const instanceIssues = {
   record_exists: {
     text: 'exists with other content[: {fields}]',
     remedy: {
-      http: 'to keep the existing record, set `on_conflict` to `skip`; to replace it if possible, set it to `overwrite`',
-      command:
-        'to keep the existing record, use --on-conflict skip; to replace it if possible, use --on-conflict overwrite',
+      http: 'set `on_conflict` to `skip` to keep the existing record, or to `overwrite` to replace it',
+      command: 'use --on-conflict skip to keep the existing record, or --on-conflict overwrite to replace it',
     },
   },
   state_kept: {
     text: 'exists with another state, which an import of this file does not change: {fields}',
     remedy: {
-      http: 'to accept the difference, set `on_conflict` to `skip`; or change the state in the target',
-      command: 'to accept the difference, use --on-conflict skip; or change the state in the target',
+      http: 'change the state in the target, or set `on_conflict` to `skip` to accept the difference',
+      command: 'change the state in the target, or use --on-conflict skip to accept the difference',
     },
   },
   factor_removed: {
-    text: 'exists with other content: {fields}; the file has an OTP e-mail factor, which the target lacks or has removed',
+    text: 'exists with other content: {fields}; the target lacks, or has removed, the OTP e-mail factor of the file',
     remedy: {
-      http: 'to keep the person without the factor, set `on_conflict` to `skip`; to restore the factor, set it to `overwrite`',
-      command:
-        'to keep the person without the factor, use --on-conflict skip; to restore the factor, use --on-conflict overwrite',
+      http: 'set `on_conflict` to `skip` to keep the person without the factor, or to `overwrite` to restore it',
+      command: 'use --on-conflict skip to keep the person without the factor, or --on-conflict overwrite to restore it',
     },
   },
   field_fixed: {
-    text: 'exists, and {fields} of an existing record cannot change',
+    text: '{fields} of an existing record cannot change',
     remedy: 'give the record the existing value, or delete its organisation first',
   },
   id_taken: { text: '{owner} has {holder} with this id', remedy: USE_ANOTHER_ID },
@@ -43,7 +41,7 @@ export const instanceIssues = {
   },
   id_in_deletion: {
     text: 'the deletion of the user with this id was interrupted',
-    remedy: 'finish the deletion: repeat the mirroring import, or delete the user again; then repeat this import',
+    remedy: 'repeat the mirroring import, or delete the user again; then repeat this import',
   },
   record_repeated: { text: 'is in the file twice', remedy: 'the import uses the first record; remove the second' },
   id_repeated: {
@@ -51,24 +49,24 @@ export const instanceIssues = {
     remedy: 'the import uses the first record; give the second its own id, also in the records that refer to it',
   },
   login_name_taken: {
-    text: 'another user already has the same login name[ {name}][: {holder}][ of organisation {organisation}]',
+    text: 'another user has the same login name[ {name}][: {holder}][ of organisation {organisation}]',
     remedy:
       'change one of the names[; you can instead give both organisations `"domainPolicy":{"userLoginMustBeDomain":true}` before the first import of {organisation}][; if this import renames {changing}, send the import again]',
   },
   name_taken: {
-    text: 'another {record} already has the same name[ {name}][: {holder}][ of organisation {organisation}]',
+    text: 'another {record} has the same name[ {name}][: {holder}][ of organisation {organisation}]',
     remedy: 'change one of the names[; if this import renames {changing}, send the import again]',
   },
   application_name_taken: {
-    text: 'another application of the project already has the same name[ {name}][: {holder}]',
+    text: 'another application of the project has the same name[ {name}][: {holder}]',
     remedy: 'change one of the names; ZITADEL keeps the names of applications whose organisation was deleted',
   },
   domain_taken: {
-    text: 'another organisation has already verified the same domain[: {organisation}]',
+    text: 'another organisation has verified the same domain[: {organisation}]',
     remedy: 'remove the domain from one of the organisations',
   },
   identity_taken: {
-    text: 'another person is already linked to the same external identity[: {holder}]',
+    text: 'another person is linked to the same external identity[: {holder}]',
     remedy: 'remove the link from one of the people',
   },
   domain_reserved: {
@@ -82,14 +80,14 @@ export const instanceIssues = {
   domain_policy_exists: {
     text: 'the organisation has another domain policy[: {fields}]',
     remedy: {
-      http: 'to replace the policy, set `on_conflict` to `overwrite`; a policy that would change the scope of user names is not replaced',
+      http: 'set `on_conflict` to `overwrite` to replace the policy, unless this would change the scope of user names',
       command:
-        'to replace the policy, use --on-conflict overwrite; a policy that would change the scope of user names, or that is in ZITADEL, is not replaced',
+        'use --on-conflict overwrite to replace the policy, unless it is in ZITADEL, or this would change the scope of user names',
     },
   },
   reference_missing: {
-    text: 'refers to {target} that was not imported and does not exist in the target[: {field} has {id}]',
-    remedy: 'import that record first, or correct the error of that record',
+    text: 'refers to {target} that does not exist in the target[: {field} has {id}]',
+    remedy: 'import that record first, or correct its error',
   },
   reference_foreign: {
     text: '{field} has {id}, which belongs to organisation {organisation}',
@@ -97,8 +95,8 @@ export const instanceIssues = {
   },
   value_missing: { text: '{field} is missing', remedy: 'add it' },
   organisation_unnamed: {
-    text: 'the organisation does not exist, and the file has no name to create it with',
-    remedy: 'add `org` with a `name`, or set `orgId` to the id of an existing organisation',
+    text: 'the organisation does not exist, and has no name in the file',
+    remedy: 'add `org` with a `name`, or use the `orgId` of an existing organisation',
   },
   organisation_state_kept: {
     text: 'an import does not change the state of an existing organisation',
@@ -117,43 +115,38 @@ export const instanceIssues = {
     remedy: 'remove the roles from the user grants first; if this import removes them, send the import again',
   },
   changed_meanwhile: {
-    text: 'after this import began, another call changed or removed the record: for example, it locked the user, or removed a factor or a member',
-    remedy: 'check the record, then repeat the import: it creates or overwrites the record',
+    text: 'another call changed or removed the record after this import began',
+    remedy: 'check the record, then repeat the import to create or overwrite it',
   },
   deletion_referenced: {
-    text: 'the file lacks the record, but the import does not delete it, because {referrer} of organisation {organisation} refers to it',
+    text: 'is kept although the file lacks it: {referrer} of organisation {organisation} refers to it',
     remedy: 'remove the referring record first, then send the import again',
   },
   deletion_of_caller: {
-    text: 'the file lacks the user, but the import does not delete the user whose token it uses',
+    text: 'is kept although the file lacks it: the import uses a token of this user',
     remedy: 'import with the token of a user of another organisation',
   },
   deletion_of_owner: {
-    text: 'the file lacks the user, but the import does not delete the last active IAM_OWNER',
+    text: 'is kept although the file lacks it: no other active user is IAM_OWNER',
     remedy: 'make another user IAM_OWNER, then send the import again',
   },
   deletion_of_changed: {
-    text: 'the file lacks the record, but the import does not delete it, because another call changed it, or gave the user a role or a token, after this import began',
+    text: 'is kept although the file lacks it: another call changed it, or gave the user a role or a token, after this import began',
     remedy: 'check the record, then change the source, or send the import again to delete it',
   },
   deletion_of_scope: {
-    text: 'the file has no domain policy; the import keeps the policy of the target, because the scope of user names depends on it',
+    text: 'is kept although the file lacks it: the scope of user names depends on this policy',
     remedy: 'delete the organisation, then import it',
   },
-  member_deleted: {
-    text: 'the user was a member of a deleted organisation with this id, and ZITADEL does not accept this member again',
-    remedy: 'if this is the error of an organisation, import with the token of another user, who becomes its owner',
-  },
   member_roles_invalid: {
-    text: 'the member has no role that is valid for this kind of membership[: {roles}]',
-    remedy: 'give the member a role of ZITADEL for this kind of membership',
+    text: 'the member has no role of ZITADEL that is valid for this kind of membership[: {roles}]',
+    remedy: 'give the member such a role',
   },
   domain_unverified: {
-    text: 'a primary domain must be verified',
+    text: 'a primary domain must be verified: it is stored without `isPrimary`',
     remedy: {
-      http: 'verify the domain, then import it again with `on_conflict: "overwrite"`, because this import stores it without `isPrimary`; or remove `isPrimary`',
-      command:
-        'verify the domain, then import it again with --on-conflict overwrite, because this import stores it without `isPrimary`; or remove `isPrimary`',
+      http: 'remove `isPrimary`, or verify the domain and import it with `on_conflict: "overwrite"`',
+      command: 'remove `isPrimary`, or verify the domain and import it with --on-conflict overwrite',
     },
   },
   trigger_invalid: {
@@ -172,21 +165,17 @@ export const instanceIssues = {
   },
   password_too_long: { text: 'the password has more than {limit} bytes', remedy: 'choose a shorter password' },
   password_length_invalid: {
-    text: '`minLength` is 0 or greater than the longest password that can be hashed',
-    remedy: 'choose a number from 1 to 72',
+    text: '`minLength` is not from 1 to 72',
+    remedy: 'correct it',
   },
-  key_expired: { text: 'the key has expired', remedy: 'leave the key out, and create a new key' },
+  key_expired: { text: 'the key has expired', remedy: 'omit the key, and create a new key' },
   key_invalid: {
     text: '`publicKey` is not a public key in PEM[: {problem}]',
-    remedy: 'encode the PEM text, with its line BEGIN PUBLIC KEY, in base64',
+    remedy: 'encode the PEM text with its line BEGIN PUBLIC KEY in base64',
   },
   key_unused: {
     text: 'the application does not authenticate with keys',
-    remedy: {
-      http: 'change its authentication method to private key JWT (with `on_conflict` overwrite if the application exists), or omit the key',
-      command:
-        'change its authentication method to private key JWT (with --on-conflict overwrite if the application exists), or omit the key',
-    },
+    remedy: 'change its authentication method to private key JWT, or omit the key',
   },
   value_too_long: { text: '{field} has more than {limit}', remedy: 'shorten it' },
   value_invalid: { text: '[{field}: ]{problem}[; {others}]', remedy: 'correct the value' },
@@ -219,6 +208,10 @@ export const zitadelIssues = {
   email_refused: {
     text: 'this release of ZITADEL refuses the e-mail address, which other releases accept (4.13 accepts letters outside ASCII)',
     remedy: 'upgrade ZITADEL, or change `user.email.email`',
+  },
+  member_deleted: {
+    text: 'the user was a member of a deleted organisation with this id, and ZITADEL does not accept this member again',
+    remedy: 'if this is the error of an organisation, import with the token of another user, who becomes its owner',
   },
   zitadel_refuses: {
     text: 'ZITADEL refuses the record: {error}',

@@ -237,7 +237,7 @@ const rows: Partial<Record<Reason, Row>> = {
   },
 };
 
-/** The other reasons: of imports that mirror or that other calls overtake, and of ZITADEL. */
+/** The other reasons: of imports that mirror or that other calls overtake. */
 const others: readonly Reason[] = [
   'changed_meanwhile',
   'deletion_of_caller',
@@ -246,7 +246,6 @@ const others: readonly Reason[] = [
   'deletion_of_scope',
   'deletion_referenced',
   'id_in_deletion',
-  'member_deleted',
   'owner_state_kept',
 ];
 
@@ -295,7 +294,7 @@ describe('the remedy of an error of a record', () => {
     expect(await reasonsOf(servedInstance(store, { orgId, userId: other, token }), request)).toEqual([]);
   });
 
-  it('is followed for every reason, except those of mirrors, concurrent calls and ZITADEL', () => {
+  it('is followed for every reason, except those of mirrors and concurrent calls', () => {
     const followed = [...Object.keys(rows), 'login_names_settled', 'own_state_kept'];
     expect([...followed, ...others].sort()).toEqual(Object.keys(instanceIssues).sort());
   });

@@ -172,7 +172,7 @@ const texts: readonly (readonly [text: unknown, expected: unknown])[] = [
   [
     noticeLines(taken(4_000), 'error'),
     [
-      '4,000 people: another user already has the same login name: change one of the names: 0, 1, 2, and 3,997 more',
+      '4,000 people: another user has the same login name: change one of the names: 0, 1, 2, and 3,997 more',
       'person odd: has no password',
     ],
   ],
@@ -235,7 +235,7 @@ it('an error is shown in its own style below its heading', () => {
 it('an error has the text of the command, whatever the message of another version is', () => {
   const error = { type: 'project', id: 'a', message: 'reworded', params: { record: 'project', holder: 'b' } };
   expect(noticeText({ ...error, reason: 'name_taken' })).toMatch(
-    /^project a: another project already has the same name: b: change one of the names$/,
+    /^project a: another project has the same name: b: change one of the names$/,
   );
   expect(noticeText({ ...error, reason: 'of_a_newer_server' })).toBe('project a: reworded');
   // The row of another version can have other parameters.

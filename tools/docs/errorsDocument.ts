@@ -17,18 +17,17 @@ type ErrorTable = Readonly<Record<string, unknown>>;
 
 const INTRODUCTION = `# Errors
 
-Names, reasons and parameters are stable; texts change. Ids in parentheses are ZITADEL's. Messages contain the problem and the remedy, except those of [records](#records).
-See also [the form of an error](specification.md#23-error-body), [the codes](specification.md#72-codes-and-statuses) and [ZITADEL's ids of the errors of single records](zitadel.md#57-errors-of-single-records).`;
+Names, reasons and parameters are stable; texts change. Ids in parentheses are ZITADEL's. Each message has the problem and the remedy, except those of [records](#records).
+The specification has [the form of an error](specification.md#23-error-body) and [the codes](specification.md#72-codes-and-statuses).`;
 
 const RECORDS =
-  'Reasons of the entries of `errors` in the response to an import. Their `message` is ZITADEL’s. The command prints these texts with more details.';
-const ZITADEL_RECORDS =
-  'Imports into ZITADEL, which the command makes, have these reasons too. The command prints their texts and remedies.';
+  'Reasons in `errors` of an import’s response. The `message` there is [ZITADEL’s](zitadel.md#57-errors-of-single-records); the command prints these texts with more details.';
+const ZITADEL_RECORDS = 'The command’s imports into ZITADEL have these reasons too:';
 const WARNINGS =
-  'Reasons of `summary.warnings`. The type of a warning is that of its record, or `request`, `manifest`, `state`, `privilege`, `domain` or `domain_policy`. The command adds those of the types `upload` and `export`, and the last ones in imports into ZITADEL.';
+  'Reasons in `summary.warnings`. The type of a warning is that of its record, or `request`, `manifest`, `state`, `privilege`, `domain` or `domain_policy`; in events of the command, also `upload` or `export`.';
 
 const STEPS =
-  'Reasons of `leftToDo` in manifests, and in plans and results of migrations. [zitadel 9.5](zitadel.md#95-what-zitadel-does-to-records) has those that only imports into ZITADEL need.';
+  'Reasons in `leftToDo` of manifests, plans and results. [zitadel 9.5](zitadel.md#95-what-zitadel-does-to-records) has those of imports into ZITADEL.';
 
 /** Writes `docs/errors.md` from the tables of errors. */
 export function errorsDocument(): string {

@@ -158,8 +158,8 @@ describe('an inspection of a file', () => {
       'org member north_elsewhere: refers to a user that the file does not contain, or that the import omits: userId has elsewhere: import',
       'user grant north_P_bot: the file lacks the value "writer" of roleKeys: the record is imported without this value, unless the target has it: add the value',
       'person bob: the file has the id twice, first for the person bob of organisation north, then for the person rob of organisation south: ',
-      'person zoe: another user already has the same login name BOB: bob of organisation north: change one of the names; you can instead give both organisations `"domainPolicy":{"userLoginMustBeDomain":true}` before the first import of north\n',
-      'organisation NORTH: another organisation already has the same name Organisation NORTH: north: change one of the names\n',
+      'person zoe: another user has the same login name BOB: bob of organisation north: change one of the names; you can instead give both organisations `"domainPolicy":{"userLoginMustBeDomain":true}` before the first import of north\n',
+      'organisation NORTH: another organisation has the same name Organisation NORTH: north: change one of the names\n',
     ])
       expect(text.stdout).toContain(line);
     const { stdout } = await identity(['inspect', file, '--org', 'south']);

@@ -132,7 +132,7 @@ it('a text has its parameters, and leaves out the optional parts without them', 
   expect(warn('providers_not_exported', { providers: ['a', 'b[0]', '{c}'] }).message).toMatch(/: a, b\[0\], \{c\}$/);
   const taken = { record: 'project', holder: 'P', organisation: 'O' };
   expect(issueText(recordIssues.name_taken, taken, 'command')).toMatch(
-    /^another project already has the same name: P of organisation O: change one of the names$/,
+    /^another project has the same name: P of organisation O: change one of the names$/,
   );
   const several = { text: 'missing[: {field} has {id}]' };
   expect(issueText(several, { field: 'a', id: 'b' }, 'command')).toBe('missing: a has b');
