@@ -5,7 +5,6 @@ import { allReleases } from '../../shared/organisation/zitadelReleases.ts';
 import { configurationDocument } from './configurationDocument.ts';
 import { errorsDocument } from './errorsDocument.ts';
 import { firestoreIndexes } from './firestoreIndexes.ts';
-import { functionEnvironmentTable, functionSettingsTable } from './functionSettings.ts';
 import { ignoredFieldsList, sectionsTable } from './sectionsTable.ts';
 import { inputsTable, outputsTable, settingsTable } from './terraformInterface.ts';
 import { filledFieldsTable, zitadelFactsList } from './zitadelFactsList.ts';
@@ -14,7 +13,6 @@ const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
 
 /** The parts of documents between `<!-- generated: NAME -->` and `<!-- end -->`, by document and name. */
 const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  'docs/deploying.md': { environment: functionEnvironmentTable, functions: functionSettingsTable },
   'docs/migrating.md': {
     losses: () =>
       exportLosses(allReleases)
