@@ -1,4 +1,4 @@
-// Records the events of audited calls.
+// Records calls in the audit trail.
 
 import { shuttingDown } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
@@ -8,19 +8,24 @@ import type { Transaction } from '../store/store.ts';
 import type { AuditEvent, AuditFacts, AuditTrail, Identity, Origin } from './auditEvent.ts';
 
 interface CallEvents {
-  /** The event that is recorded before the call's first effect. */
+  /** The name of the event that is recorded before the first effect of the call. */
   readonly begun: string;
-  /** The outcome in the event `begun`: `ok` if no event follows a success, otherwise `started`. */
+  /**
+   * The outcome in the event `begun`. With `ok`, a call that succeeds has no second event; with `started`, every call
+   * has a second event.
+   */
   readonly begunOutcome: 'started' | 'ok';
-  /** The event at the call's end. If `begunOutcome` is `ok`, only an error is recorded. */
+  /**
+   * The name of the event at the end of the call. If `begunOutcome` is `ok`, this event is recorded only for an error.
+   */
   readonly ended: string;
-  /** The event of an authenticated call that is denied before it begins. */
+  /** The name of the event for an authenticated call that is denied before it begins. */
   readonly denied?: string;
 }
 
 /**
- * The events of the operations. Removals, deletions and uploads have a single event, which is recorded before or with
- * their effect.
+ * The names of the events, by operation. A removal, a deletion or an upload has a single event, which is recorded
+ * before the effect or in the same commit.
  */
 const operationEvents = {
   export: { begun: 'export.started', begunOutcome: 'started', ended: 'export.finished', denied: 'export.denied' },
@@ -53,7 +58,7 @@ const operationEvents = {
 
 /** Records calls in an audit trail. */
 export class Audit {
-  /** The calls that have begun but not ended. */
+  /** The calls that have begun and not ended yet. */
   readonly open = new Set<AuditedCall>();
   readonly now: () => Date;
   readonly trail: AuditTrail;
@@ -75,7 +80,7 @@ export class Audit {
   }
 
   /**
-   * Appends an event to the trail. Logs a failure.
+   * Appends an event to the trail. If this fails, writes a line to the log.
    * @throws IdentityError UNAVAILABLE if the event cannot be written
    */
   async append(event: AuditEvent): Promise<void> {
@@ -94,16 +99,16 @@ export class Audit {
   }
 }
 
-/** Returns the event of a command: `command.patCreate` for `pat create`. */
+/** Returns the name of the event of a command, such as `command.patCreate` for `pat create`. */
 export function commandEvent(name: string): string {
   const camelCase = name.replace(/[ -]([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return `command.${camelCase}`;
 }
 
-/** Returns the facts that are known only when a call ends. `isComplete` is true if the call succeeded. */
+/** Returns the facts that are known only at the end of the call. `isComplete` is true if the call succeeded. */
 type LateFacts = (isComplete: boolean) => AuditFacts;
 
-/** A call with two audit events: before its first effect, and at its end. */
+/** A call that is recorded with two events: one before the first effect of the call, one at its end. */
 export class AuditedCall {
   private readonly audit: Audit;
   private events: CallEvents;
@@ -121,14 +126,14 @@ export class AuditedCall {
     this.origin = origin;
   }
 
-  /** Sets the authenticated caller, which the call's events contain. */
+  /** Sets the authenticated caller, which all events of this call contain. */
   readonly identify = (who: Identity): void => {
     this.who = who;
   };
 
   /**
-   * Runs a part of the call's work. Records the call's end if the work fails.
-   * @throws the error of the work
+   * Runs a part of the call's work. If this part fails, records the end of the call.
+   * @throws the error of `work`
    */
   async watch<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
@@ -139,7 +144,7 @@ export class AuditedCall {
     }
   }
 
-  /** Runs the rest of the call's work, and records the call's end. */
+  /** Runs the last part of the call's work, and then records the end of the call. */
   run<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.watch(async () => {
       const result = await work();
@@ -148,20 +153,20 @@ export class AuditedCall {
     });
   }
 
-  /** Changes the operation of a call that has not begun, because the request's body selects another operation. */
+  /** Changes the operation of a call that has not begun. Some requests select another operation in their body. */
   become(operation: keyof typeof operationEvents): void {
     this.events = operationEvents[operation];
   }
 
-  /** Sets the facts to record if the call is denied. */
+  /** Sets the facts that the event contains if the call is denied. */
   describe(facts: AuditFacts): void {
     this.facts = facts;
   }
 
   /**
-   * Records that the call begins. Only the first call of this method has an effect. Call it after all checks, and wait
-   * for it before the first effect.
-   * @throws IdentityError UNAVAILABLE if the event cannot be written; the call must then have no effect
+   * Records that the call begins; further calls of this method do nothing. Call it after all checks, and wait for the
+   * result before the first effect.
+   * @throws IdentityError UNAVAILABLE if the event cannot be written; the caller must then stop without an effect
    */
   begin(facts: AuditFacts, late: LateFacts = () => ({})): Promise<void> {
     this.beginning ??= this.appendBegun(facts, late);
@@ -169,10 +174,11 @@ export class AuditedCall {
   }
 
   /**
-   * Records a call whose only effect is the commit of a transaction. The event is part of that commit. If the trail is
+   * Records a call whose only effect is the commit of a transaction. The commit contains the event too. If the trail is
    * not in the database, the event is recorded once, before the commit. Call this method in each attempt of the
    * transaction, after all checks.
-   * @throws IdentityError UNAVAILABLE, as `begin` does. The transaction fails if the event cannot be committed with it
+   * @throws IdentityError UNAVAILABLE, as `begin` does. If the commit cannot write the event, the whole transaction
+   *   fails
    */
   async beginIn(transaction: Transaction, facts: AuditFacts): Promise<void> {
     const { trail } = this.audit;
@@ -183,10 +189,10 @@ export class AuditedCall {
   }
 
   /**
-   * Records single effects of a call that has begun, such as deleted records, with an event for each. The events are
-   * part of the transaction's commit. If the trail is not in the database, the events are recorded before the commit,
-   * in each attempt.
-   * @throws IdentityError UNAVAILABLE if an event cannot be written; the transaction must then have no effect
+   * Records effects of a call that has begun, such as the deletion of records, with one event for each effect. The
+   * commit of the transaction contains the events too. If the trail is not in the database, the events are recorded
+   * before the commit, again in each attempt.
+   * @throws IdentityError UNAVAILABLE if an event cannot be written; the caller must then not commit the transaction
    */
   async recordIn(transaction: Transaction, name: string, parts: readonly AuditFacts[]): Promise<void> {
     const { trail, now } = this.audit;
@@ -205,10 +211,10 @@ export class AuditedCall {
   }
 
   /**
-   * Records the call's end. Only the first call of this method has an effect. If a call is denied before it begins,
-   * records an event only for an authenticated caller: other callers could cause any number of events. The log has a
-   * line for each failure.
-   * @param error the call's error; undefined for a success
+   * Records the end of the call; further calls of this method do nothing. If the call is denied before it begins,
+   * records an event only for an authenticated caller, because other callers could cause any number of events. If an
+   * event cannot be written, the log has a line about it.
+   * @param error the error of the call; undefined if the call succeeded
    */
   end(error?: unknown): Promise<void> {
     this.ending ??= this.appendEnd(error === undefined ? undefined : IdentityError.from(error));
@@ -226,7 +232,7 @@ export class AuditedCall {
       return;
     }
     if (outcome === begunOutcome) return;
-    // Do not throw: the call's effects cannot be undone, and `append` logs that the event could not be written.
+    // Do not throw: the call already had its effects, and `append` has logged that the event is missing.
     await this.audit.append(this.event(ended, outcome, this.late(error === undefined))).catch(() => {});
   }
 
@@ -240,7 +246,9 @@ function isDenial(error: IdentityError | undefined): boolean {
   return error?.code === 'UNAUTHENTICATED' || error?.code === 'PERMISSION_DENIED';
 }
 
-/** Logs that an event is missing in the audit trail. Logs only the event's name, time and request id. */
+/**
+ * Logs that the audit trail lacks an event. The line contains only the name, the time and the request id of the event.
+ */
 function logUnwritten(error: unknown, { event, time, requestId = '' }: AuditEvent): void {
   log.error({ event, event_time: time, stack_trace: error, ...requestFields(requestId) }, 'audit failed');
 }

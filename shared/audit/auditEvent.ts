@@ -1,11 +1,11 @@
-// Events of the audit trail, and their facts.
+// The schema of the events in the audit trail.
 
 import { z } from 'zod';
 import type { Transaction } from '../store/store.ts';
 
 const textList = z.array(z.string()).readonly();
 
-/** An object in Cloud Storage. Its generation is unknown until the call opens or writes the object. */
+/** An object in Cloud Storage. `generation` is absent until the call has opened or written the object. */
 const auditedObject = z.strictObject({
   bucket: z.string(),
   path: z.string(),
@@ -14,37 +14,37 @@ const auditedObject = z.strictObject({
 
 const event = z.object({
   time: z.iso.datetime(),
-  /** The event's name, such as `export.started`. */
+  /** The name of the event, such as `export.started`. */
   event: z.string(),
-  /** `started`, `ok`, or the code of an error. */
+  /** `started`, `ok`, or the code of the error. */
   outcome: z.string(),
-  /** The caller; absent without a valid token. */
+  /** The user who makes the call; absent without a valid token. */
   userId: z.string().optional(),
   tokenId: z.string().optional(),
   /** The account of the operating system that ran a command. */
   account: z.string().optional(),
   remote: z.string().optional(),
-  /** The user, token, file or deleted record that the operation affects. */
+  /** What the operation affects: the id of a user, a token, a file or a deleted record. */
   target: z.string().optional(),
   /** The type of a deleted record, such as `human_user`. */
   type: z.string().optional(),
-  /** The name of the user or the deleted record at the time of the event. */
+  /** The name that the user or the deleted record had at the time of the event. */
   name: z.string().optional(),
-  /** The first organisations, at most 20. */
+  /** The ids of the first organisations, at most 20. */
   orgIds: textList.optional(),
-  /** The number of organisations if `orgIds` does not list all. */
+  /** The number of organisations; absent if `orgIds` lists them all. */
   orgCount: z.int().optional(),
-  /** The options of the request or the command. */
+  /** The options that the request or the command has set. */
   flags: textList.optional(),
-  /** Present for a dry run, or for an export without organisations: neither has an effect. */
+  /** Present for a dry run and for an export without organisations, because neither has an effect. */
   trial: z.literal(true).optional(),
   object: auditedObject.optional(),
-  /** The object to which the response redirects, in the instance's bucket for transfers. */
+  /** The object to which the response redirects the client, in the instance's bucket for transfers. */
   transfer: auditedObject.optional(),
-  /** SHA-256 of an imported file, or the digest in the manifest of an exported file. */
+  /** For an import, SHA-256 of the file. For an export, the digest in the manifest of the file. */
   digest: z.string().optional(),
   counts: z.record(z.string(), z.number()).optional(),
-  /** The ids of the objects that a command created. */
+  /** The ids of what a command created. */
   ids: z.record(z.string(), z.string()).optional(),
   requestId: z.string().optional(),
   /** The trace in Cloud Trace: 32 hexadecimal digits. */
@@ -56,26 +56,28 @@ export type AuditEvent = Readonly<z.output<typeof event>>;
 
 export type AuditFacts = Omit<AuditEvent, 'time' | 'event' | 'outcome'>;
 
-/** A stored event. Events of newer versions may contain further fields. */
+/** A stored event. An event of a newer version may contain further fields. */
 export const auditEvent = event.loose().readonly();
 
 export type Origin = Pick<AuditFacts, 'requestId' | 'remote' | 'trace'>;
 
-/** An authenticated caller, even if the call is denied later; or the account that runs a command. */
+/** Who makes a call: an authenticated caller, even if the call is denied later, or the account that runs a command. */
 export type Identity = Pick<AuditFacts, 'userId' | 'tokenId' | 'account'>;
 
-/** The maximum number of organisations in an event. */
 export const MAX_RECORDED_ORGANISATIONS = 20;
-/** The maximum number of characters of a text in an event. */
+/** The maximum number of characters of each text in an event. */
 export const MAX_RECORDED_CHARACTERS = 200;
 
-/** Returns the facts about organisations: at most 20 ids, and the total number if there are more. */
+/**
+ * Returns the facts about the organisations of a call: at most 20 ids, and the number of organisations if there are
+ * more.
+ */
 export function organisationFacts(orgIds: readonly string[]): Pick<AuditFacts, 'orgIds' | 'orgCount'> {
   const listed = orgIds.slice(0, MAX_RECORDED_ORGANISATIONS).map((orgId) => orgId.slice(0, MAX_RECORDED_CHARACTERS));
   return { orgIds: listed, ...(listed.length < orgIds.length ? { orgCount: orgIds.length } : {}) };
 }
 
-/** Returns the facts to record about an object. Leaves out the account that reads or writes it. */
+/** Returns what events contain about an object: everything except the account that accesses the object. */
 export function recordedObject(object: AuditFacts['object']): AuditFacts['object'] {
   return object && { bucket: object.bucket, path: object.path, generation: object.generation };
 }
@@ -87,8 +89,11 @@ export interface AuditTrail {
    * @throws IdentityError UNAVAILABLE if the event cannot be written
    */
   append(event: AuditEvent): Promise<void>;
-  /** Adds an event to the commit of a transaction; absent if the trail is not in the database. */
+  /**
+   * Adds an event to the commit of a transaction, so that either both are stored or neither. Absent if the trail is not
+   * in the database.
+   */
   join?(event: AuditEvent, transaction: Transaction): void;
-  /** Waits for pending events, and releases the trail. */
+  /** Waits until pending events are written, and closes the trail. */
   close(): Promise<void>;
 }

@@ -5,8 +5,9 @@ import type { Trail } from '../store/store.ts';
 import { type AuditEvent, type AuditTrail, auditEvent } from './auditEvent.ts';
 
 /**
- * Creates the trail of an instance in its database, which commits an event together with its effect.
- * @param retentionMs the age at which events are deleted, now and every hour; by default, events are never deleted
+ * Creates the audit trail in the database of an instance, where one commit can contain an event and its effect.
+ * @param retentionMs the age at which the trail deletes events, at the start and every hour; by default, it never
+ *   deletes events
  */
 export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTrail {
   let isClosed = false;
@@ -14,10 +15,10 @@ export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTr
   const deleteExpired = async (maxAgeMs: number) => {
     const earliest = new Date(Date.now() - maxAgeMs);
     try {
-      // Each deletion is a separate task, so that other work can run in between.
+      // Delete in small steps, each a separate task of the event loop, so that other work can run in between.
       while (!isClosed && (await trail.deleteBefore(earliest)) > 0);
     } catch (error) {
-      // An hour later, the next call retries the deletion.
+      // The timer starts another attempt an hour later.
       log.warn({ stack_trace: error }, 'expired events of the audit trail were not deleted');
     }
   };
@@ -37,20 +38,21 @@ export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTr
   };
 }
 
-/** A stored event, and the cursor from which a later call continues. */
+/** A stored event, with the cursor after which a later call of `readEvents` continues. */
 export type ReadEvent = AuditEvent & { readonly cursor: string };
 
 /**
- * Returns a cursor that precedes all events since a moment. If a clock was set back, earlier events may also follow the
- * cursor.
+ * Returns a cursor before all events since `since`. If the clock was set back, earlier events may follow the cursor
+ * too.
  */
 export function cursorBefore(since: Date): string {
   return String(BigInt(since.getTime()) * 1_000n - 1n);
 }
 
 /**
- * Yields the events after a cursor, in the order of their commits, up to the newest event at the time of the call.
- * @param onDamaged receives the cursor of each row that does not contain an event
+ * Yields the events after a cursor, in the order of their commits. Ends with the event that was the newest at the
+ * start.
+ * @param onDamaged receives the cursor of each row that does not contain a valid event
  */
 export function* readEvents(trail: Trail, after: string, onDamaged: (cursor: string) => void): Generator<ReadEvent> {
   const newest = BigInt(trail.newest());

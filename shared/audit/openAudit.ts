@@ -12,14 +12,15 @@ import { createDatabaseTrail } from './databaseTrail.ts';
 interface AuditOptions {
   readonly storeLocation: StoreLocation;
   /**
-   * The age in milliseconds at which a trail in the database deletes its events; by default never. Only a serving
-   * process has this setting, so that no command deletes events that the server keeps.
+   * The age in milliseconds at which a trail in the database deletes events; by default, it never deletes them. Only a
+   * server has this setting, so a command never deletes events that the server would keep.
    */
   readonly auditRetentionMs?: number;
 }
 
 /**
- * Opens the audit trail of an instance: a table in its database, or log lines if the database has no such table.
+ * Opens the audit trail of an instance. The trail is a table in the database, or log lines if the database has no such
+ * table.
  * @param stream receives the log lines
  */
 export function openAudit(
@@ -34,8 +35,8 @@ export function openAudit(
 }
 
 /**
- * Returns the account of the operating system that runs a command: its name, or its id if it has no name. Under sudo,
- * appends the account that called sudo.
+ * Returns the account of the operating system that runs a command: the name of the account, or its id if it has no
+ * name. Under sudo, appends the name of the account that called sudo.
  */
 export function systemAccount(): string {
   const { SUDO_USER: caller } = process.env;
@@ -47,18 +48,18 @@ function ownAccount(): string {
   try {
     return userInfo().username;
   } catch {
-    // In a container, the user id may have no name.
+    // A container often has no name for its user id.
     return `uid ${process.getuid?.()}`;
   }
 }
 
-/** The label by which the sink of Cloud Logging selects the log lines of the audit trail. */
+/** The label by which Cloud Logging selects the log lines of the audit trail, to store them separately. */
 const AUDIT_LABEL = { log_type: 'audit' };
 
 /**
- * Creates a trail of log lines in Cloud Logging's format. The platform's agent collects the lines, which are written at
- * every log level. A line counts as recorded when the operating system has accepted it.
- * @param projectId the Google Cloud project of the traces
+ * Creates an audit trail that writes log lines in Cloud Logging's format, which the platform's agent collects. The log
+ * level does not suppress these lines. An event counts as recorded when the operating system has accepted its line.
+ * @param projectId the Google Cloud project that contains the traces
  */
 export function createAuditLog(projectId: string, stream: Writable): AuditTrail {
   return {

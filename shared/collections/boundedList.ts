@@ -1,13 +1,13 @@
-/** The first entries of a list, and the number of omitted entries. Memory does not grow with the list. */
+/** The first entries of a list, and the number of the other entries. The other entries need no memory. */
 export class BoundedList<Entry> {
   readonly entries: Entry[] = [];
-  /** The number of entries beyond the limit. */
+  /** The number of entries that exceeded a limit and were not added. */
   omitted = 0;
   private readonly limit: number;
   private readonly maxBytes: number;
   private bytes = 0;
 
-  /** @param maxBytes the maximum size of all entries as JSON */
+  /** @param maxBytes the maximum total size of the entries as JSON */
   constructor(limit: number, entries: Iterable<Entry> = [], maxBytes = Number.POSITIVE_INFINITY) {
     this.limit = limit;
     this.maxBytes = maxBytes;
@@ -31,7 +31,7 @@ export class BoundedList<Entry> {
     return this.bytes <= this.maxBytes;
   }
 
-  /** The number of all entries, including omitted entries. */
+  /** The number of all entries that were passed to `add`. */
   get size(): number {
     return this.entries.length + this.omitted;
   }

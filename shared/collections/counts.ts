@@ -1,7 +1,7 @@
-/** Numbers by name, such as the numbers of records by section. Names with the number 0 are absent. */
+/** For each name, a number, such as the number of records in a section. A name with the number 0 is absent. */
 export type Counts = Record<string, number>;
 
-/** Returns the number of a name that a file may contain, such as `constructor`, which every object inherits. */
+/** Returns the number of a name. Ignores inherited properties, because a file may contain a name such as `constructor`. */
 export function countOf(counts: Readonly<Counts>, name: string): number {
   return Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0;
 }
@@ -10,20 +10,20 @@ export function countOf(counts: Readonly<Counts>, name: string): number {
 export function increase(counts: Counts, name: string, by = 1): void {
   if (by <= 0) return;
   const value = countOf(counts, name) + by;
-  // An assignment would set the prototype.
+  // An assignment to `__proto__` would set the prototype instead.
   if (name === '__proto__')
     Object.defineProperty(counts, name, { value, writable: true, enumerable: true, configurable: true });
   else counts[name] = value;
 }
 
-/** Adds up the numbers with the same names. */
+/** Adds the numbers of both objects, name by name. */
 export function addCounts(first: Readonly<Counts> = {}, second: Readonly<Counts> = {}): Counts {
   const sum = { ...first };
   for (const [name, count] of Object.entries(second)) increase(sum, name, count);
   return sum;
 }
 
-/** Returns the sum of numbers by name. */
+/** Returns the sum of all numbers. */
 export function total(counts: Readonly<Counts>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

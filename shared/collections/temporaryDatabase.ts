@@ -1,8 +1,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 
 /**
- * Opens a database in an unnamed temporary file, which the operating system removes, for data that exceeds memory. The
- * data is not kept after the process ends, so one transaction without a journal is enough.
+ * Opens a database for data that exceeds memory, in an unnamed temporary file. The operating system removes the file
+ * when the process ends. As the data is not needed later, the database uses a single transaction without a journal.
  */
 export function openTemporaryDatabase(tables: string): DatabaseSync {
   const database = new DatabaseSync('');

@@ -52,8 +52,8 @@ export interface OrganisationHeader {
    */
   readonly lastMarked: ReadonlyMap<string, string>;
   /**
-   * For each list of a v1 file, the number of elements without a record to which they belong. Imports drop these
-   * elements.
+   * For each field whose values belong to a record that the file does not contain, the number of values. Imports drop
+   * these values.
    */
   readonly orphaned: Readonly<Record<string, number>>;
 }

@@ -1,4 +1,4 @@
-/** The ASCII codes of JSON's punctuation characters. */
+/** The ASCII codes of the punctuation characters in JSON. */
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
@@ -7,7 +7,7 @@ export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** Limits of every JSON value. `nesting` is the maximum depth of objects and lists. */
+/** The limits for every JSON value. `nesting` limits how deeply objects and lists contain each other. */
 export const jsonLimits = { nesting: 100 } as const;
 
 /** Whether `byte` is JSON white space. */
@@ -15,12 +15,13 @@ export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Measures runs of white space across the chunks of a text. */
+/** Measures the length of white space at the boundaries between chunks. */
 export class WhiteSpaceRun {
   private length = 0;
 
   /**
-   * Adds the next chunk, and returns the length of the longest run at its start or end. Ignores runs inside the chunk.
+   * Adds the next chunk. Returns the length of the white space at its start (including the end of the earlier chunks)
+   * or at its end, whichever is longer. Ignores white space inside the chunk.
    */
   add(chunk: Uint8Array): number {
     let start = 0;

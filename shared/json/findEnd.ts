@@ -12,7 +12,7 @@ import {
   QUOTE,
 } from './bytes.ts';
 
-/** The state of a search for the end of a value. `names` counts the field names found so far. */
+/** The progress of a search for the end of a value. `names` counts the field names found so far. */
 export interface EndSearch {
   depth: number;
   isInText: boolean;
@@ -23,10 +23,9 @@ export interface EndSearch {
 const BACKSLASH = 0x5c;
 
 /**
- * Searches for the end of a value, starting at `from`. Finds the end of every valid JSON value; for invalid JSON, the
- * end may be wrong.
- * @returns the position after the value, or the position at which to continue with the next chunk. A final backslash is
- * searched again, together with the character that it escapes.
+ * Searches for the end of a JSON value, starting at `from`. If the value is invalid JSON, the found end may be wrong.
+ * @returns the position after the value if `search.isOver`. Otherwise, the position at which to continue when the next
+ *   chunk has arrived: the end of `bytes`, or a final backslash, which needs the character that it escapes.
  */
 export function findEnd(bytes: Buffer, from: number, search: EndSearch): number {
   const { length } = bytes;
@@ -70,8 +69,8 @@ export function findEnd(bytes: Buffer, from: number, search: EndSearch): number 
 }
 
 /**
- * Returns the position of the quote that ends a text. Without a quote, returns the position at which the next chunk
- * continues: the end of the bytes, or a final backslash.
+ * Returns the position of the quote that ends a text. If there is none, returns the position at which to continue when
+ * the next chunk has arrived: the end of `bytes`, or a final backslash.
  */
 function findQuote(bytes: Buffer, from: number): number {
   const { length } = bytes;

@@ -7,9 +7,9 @@ export type JsonPath = readonly (string | number)[];
 export class JsonError extends Error {
   override readonly name = 'JsonError';
   readonly path: JsonPath;
-  /** The kind of the input, if the user passed another kind of file by mistake. */
+  /** What the input is, if the user passed another kind of file by mistake. */
   readonly wrongFile: WrongFile | undefined;
-  /** The byte offset of the error in the input; undefined if unknown. */
+  /** The offset in the input, in bytes, at which the error is; undefined if unknown. */
   readonly position: number | undefined;
 
   constructor(path: JsonPath, message: string, { wrongFile, position }: JsonErrorFacts = {}) {
@@ -22,7 +22,7 @@ export class JsonError extends Error {
 
 type JsonErrorFacts = Partial<Pick<JsonError, 'wrongFile' | 'position'>>;
 
-/** What a file is instead of the expected kind, and what the user can do. */
+/** The kind of a file that is not of the expected kind, and what the user can do. */
 export interface WrongFile {
   /** The kind with its article, such as `an HTML page`. */
   readonly kind: string;
@@ -36,14 +36,14 @@ export function formatPath(path: JsonPath): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 
-/** Returns an error's path and message, such as `orgs[3]: expected an object`. */
+/** Returns the path and the message of an error, such as `orgs[3]: expected an object`. */
 export function locatedMessage({ path, message }: JsonError): string {
   return path.length === 0 ? message : `${formatPath(path)}: ${message}`;
 }
 
 /**
- * Adds to an error's message the line and the column of the error's position.
- * @param content the whole input, read a second time
+ * Adds the line and the column of the error's position to the message.
+ * @param content the whole input, which the function reads from the start
  */
 export async function withLine(error: JsonError, content: AsyncIterable<Uint8Array>): Promise<JsonError> {
   const { path, position } = error;

@@ -6,19 +6,23 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a JSON object has no fields. */
 export function isEmpty(json: JsonObject): boolean {
   for (const _name in json) return false;
   return true;
 }
 
-/** Parses the text of a JSON object, such as a stored record. Returns an empty object for any other JSON value. */
+/**
+ * Parses the JSON of an object, such as a stored record. If the JSON value is not an object, returns an empty object.
+ */
 export function parseObject(text = '{}'): JsonObject {
   const json: unknown = JSON.parse(text);
   return isJsonObject(json) ? json : {};
 }
 
-/** Parses a text, or returns `undefined` if it is not JSON. No schema accepts `undefined`. */
+/**
+ * Parses a text, or returns undefined if the text is not JSON. No schema accepts undefined, so a validation of the
+ * result rejects such a text.
+ */
 export function parseIfJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -39,8 +43,8 @@ export function valueAt(record: JsonObject, path: string): unknown {
 }
 
 /**
- * Returns the text at a path, or an empty string. The path may also be `$orgId`, or a constant text after `=`
- * (`FieldPath`).
+ * Returns the text at a path; an empty text if the value is not a text. For the path `$orgId`, returns `orgId`; for a
+ * path that starts with `=`, the text after it (see `FieldPath`).
  */
 export function textAt(record: JsonObject, path: string, orgId: string): string {
   if (path === '$orgId') return orgId;
@@ -50,7 +54,7 @@ export function textAt(record: JsonObject, path: string, orgId: string): string 
 }
 
 /**
- * Returns all texts at a path that leads through a list (`ListPath`). For any other path, returns the result of
+ * Returns all texts at a path that leads through a list (see `ListPath`). For any other path, returns the result of
  * `textAt`.
  */
 export function textsAt(record: JsonObject, path: string, orgId: string): string[] {
@@ -86,8 +90,8 @@ export function putAt(record: JsonObject, path: string, value: unknown): void {
 }
 
 /**
- * Unsets and returns the text at a path. If the object two levels below the record becomes empty, unsets that object
- * too.
+ * Returns the text at a path, and unsets the field. If a path has at least three names, and the object at its first two
+ * names thereby becomes empty, unsets that object too.
  */
 export function takeAt(record: JsonObject, path: string): string | undefined {
   const names = path.split('.');
@@ -104,7 +108,7 @@ export function takeAt(record: JsonObject, path: string): string | undefined {
   }
   const name = names[last] ?? path;
   const taken = direct[name];
-  // Set the field to undefined, because V8 accesses objects with deleted fields slowly.
+  // Do not delete the field, because V8 accesses objects with deleted fields slowly.
   if (taken !== undefined) direct[name] = undefined;
   if (inner !== undefined && holder !== undefined && hasNoValues(holder)) inner[names[1] ?? path] = undefined;
   return typeof taken === 'string' && taken !== '' ? taken : undefined;

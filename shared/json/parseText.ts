@@ -1,10 +1,13 @@
 const INVALID_TEXT = 'invalid escape, or an unescaped control character, in a text';
 const INVALID_SCALAR = 'expected a value: a number, true, false or null is invalid';
 
-/** Matches an escape sequence. The group `half` matches a surrogate without its other half. */
+/** Matches an escape sequence in JSON. The group `half` matches a surrogate without the other half of its pair. */
 const ESCAPE = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F]|(?<half>u[dD][89a-fA-F])|.)/g;
 
-/** Whether a JSON text contains an escaped surrogate without its other half, which no database can store. */
+/**
+ * Whether a JSON text contains an escaped surrogate without the other half of its pair. No database can store such a
+ * text.
+ */
 function hasHalfPair(text: string): boolean {
   return text.includes('\\u') && text.matchAll(ESCAPE).some(({ groups }) => groups?.half !== undefined);
 }

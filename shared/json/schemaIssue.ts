@@ -11,9 +11,8 @@ const expectedTypes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Describes the value that a schema expects instead of an invalid value.
- * @example
- * schemaIssueReason(issue); // 'expected a list'
+ * Describes what a schema expects instead of an invalid value.
+ * @example schemaIssueReason(issue); // 'expected a list'
  */
 export function schemaIssueReason(issue: z.core.$ZodIssue): string {
   const type = issue.code === 'invalid_type' ? expectedTypes.get(issue.expected) : undefined;

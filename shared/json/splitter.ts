@@ -1,5 +1,5 @@
-// Splits a JSON document of any size while its bytes arrive. JSON.parse checks the syntax of each value that the
-// splitter keeps.
+// Splits a JSON document of any size while its bytes arrive. The splitter checks only the structure around the values
+// that it keeps; JSON.parse checks the kept values.
 
 import { isUtf8 } from 'node:buffer';
 import {
@@ -28,17 +28,17 @@ import {
 import { StringDecoder } from './stringContent.ts';
 
 /**
- * How to process a value. `enter` splits an object or a list into its values. `keep` parses the value; `enter` also
- * parses a text or a scalar. `skip` only finds the value's end, because the caller checks the bytes separately.
- * `glance` keeps a value up to the size limit; it checks a larger object, list or text in parts, and drops it. `hold`
- * is like `glance`, but leaves the parsing of the value to `parseHeld`.
+ * How to process a value. `enter` splits an object or a list into the values inside, and parses a text or a scalar.
+ * `keep` parses the whole value. `skip` only finds the value's end, because the caller checks the bytes separately.
+ * `glance` parses a value up to the size limit; if an object, a list or a text is larger, it only checks the syntax and
+ * drops the value. `hold` is like `glance`, but leaves the parsing to `parseHeld`.
  */
 export type Treatment = 'enter' | 'keep' | 'skip' | 'glance' | 'hold';
 
 /** The kind of a JSON value, determined by its first byte. */
 export type ValueKind = 'object' | 'array' | 'string' | 'scalar';
 
-/** Selects the treatment of a value. `start` is the value's byte offset in the input. */
+/** Selects how to process a value. `start` is the byte offset of the value in the input. */
 export type Treat = (path: JsonPath, kind: ValueKind, start: number) => Treatment;
 
 /** A complete value. `start` and `end` are byte offsets in the input. */
@@ -47,14 +47,14 @@ export interface SplitValue {
   readonly kind: ValueKind;
   readonly start: number;
   readonly end: number;
-  /** The number of field names in the value, including those of inner objects. */
+  /** The number of field names in the value, including the fields of inner objects. */
   readonly names: number;
   /**
-   * The JSON text of a kept value; empty for a skipped or dropped value. The text of a held value contains one character
+   * The JSON of a value that is kept; empty for a skipped or dropped value. The JSON of a held value has one character
    * for each byte.
    */
   readonly text: string;
-  /** The parsed text of a kept value; undefined for a skipped, dropped or held value. */
+  /** The result of parsing the value; undefined for a skipped, dropped or held value. */
   readonly value: unknown;
 }
 
@@ -62,13 +62,13 @@ export interface SplitValue {
 export interface SplitLimits {
   /** The maximum size of a kept value. */
   readonly valueBytes: number;
-  /** The maximum number of fields of an entered object. */
+  /** The maximum number of fields in an object that is entered. */
   readonly fields: number;
-  /** Whether to accept further fields. Their names may repeat. */
+  /** Whether to accept fields beyond this maximum, although the splitter does not check that their names are unique. */
   readonly hasFurtherFields?: boolean;
 }
 
-/** An entered object or list. */
+/** An object or a list whose values are split. */
 interface Container {
   readonly isList: boolean;
   readonly names: Set<string>;
@@ -80,16 +80,16 @@ interface RunningValue {
   readonly kind: ValueKind;
   readonly start: number;
   readonly isName: boolean;
-  /** Whether to check and drop the value if it is too large, instead of rejecting it. */
+  /** Whether a value that is too large is checked and dropped. If not, it is an error. */
   readonly isOptional: boolean;
   readonly isHeld: boolean;
   isKept: boolean;
-  /** Checks the value in parts. Present if the value is too large to keep. */
+  /** Checks the syntax of the value in pieces. Present only if the value is too large to keep. */
   check?: ValueCheck;
   readonly search: EndSearch;
 }
 
-/** Checks a value piece by piece, without keeping it. */
+/** Checks the syntax of a value that arrives in pieces, and keeps no piece. */
 interface ValueCheck {
   push(piece: Uint8Array): void;
   end(): void;
@@ -100,8 +100,8 @@ const SKIPPED = { text: '', value: undefined };
 type Expectation = 'value' | 'first' | 'name' | 'colon' | 'separator' | 'end';
 
 /**
- * Splits a JSON object or list that arrives in chunks, and returns values as they complete. Keeps at most one value at
- * a time. Field names must be unique in entered objects; `uniqueValue` checks the names in kept values.
+ * Splits a JSON object or list that arrives in chunks, and returns each value when its end has arrived. Keeps at most
+ * one value at a time. Checks that field names are unique in entered objects; `uniqueValue` checks this in kept values.
  */
 export class JsonSplitter {
   private readonly treat: Treat;
@@ -109,16 +109,19 @@ export class JsonSplitter {
   private readonly open: Container[] = [];
   private readonly path: (string | number)[] = [];
   private expect: Expectation = 'value';
-  /** The bytes to process together with the next chunk. `remaining` is their number; the buffer may be longer. */
+  /**
+   * The first `remaining` bytes of the buffer must be processed again, together with the next chunk. The buffer may be
+   * longer.
+   */
   private buffer: Buffer = Buffer.alloc(0);
   private remaining = 0;
-  /** The input offset of the buffer's first byte. */
+  /** The offset in the input of the first byte of the buffer. */
   private offset: number;
   private running: RunningValue | undefined;
-  /** The position in the buffer up to which the running value has been searched. */
+  /** The position in the buffer up to which the search for the end of the running value has come. */
   private scanned = 0;
 
-  /** @param offset the offset of the first byte, if this input is a part of a larger input */
+  /** @param offset if this input is a part of a larger input: the offset of the first byte in the larger input */
   constructor(treat: Treat, limits: SplitLimits, offset = 0) {
     this.treat = treat;
     this.limits = limits;
@@ -126,7 +129,7 @@ export class JsonSplitter {
   }
 
   /**
-   * Splits the next chunk of the input, and returns the values that it completes.
+   * Splits the next chunk of the input, and returns the values that end in this chunk.
    * @throws JsonError
    */
   push(chunk: Uint8Array): SplitValue[] {
@@ -137,7 +140,7 @@ export class JsonSplitter {
     while (at < bytes.length) {
       const { running } = this;
       if (running === undefined) {
-        // The error of an unexpected character quotes it, so wait until the character is complete.
+        // An error about an unexpected character quotes the character, so wait until all its bytes have arrived.
         if (isCutAt(bytes, at)) break;
         at = this.readStructure(bytes, at);
       } else {
@@ -162,7 +165,7 @@ export class JsonSplitter {
     if (this.expect !== 'end' || this.remaining > 0) throw this.error('unexpected end of JSON input');
   }
 
-  /** The input offset of a skipped value whose end has not arrived yet; undefined if there is none. */
+  /** The offset in the input at which a skipped value starts, if its end has not arrived yet; otherwise undefined. */
   get skippedStart(): number | undefined {
     return this.running?.isKept === false ? this.running.start : undefined;
   }
@@ -183,7 +186,8 @@ export class JsonSplitter {
   }
 
   /**
-   * Retains the bytes to process again: all bytes of a value to keep, but only the unsearched bytes of a skipped value.
+   * Retains the bytes that must be processed again with the next chunk: all bytes of a value to keep, or the unsearched
+   * bytes of a skipped value.
    */
   private retain(bytes: Buffer, at: number): void {
     const { running } = this;
@@ -195,15 +199,15 @@ export class JsonSplitter {
     this.scanned = at - from;
   }
 
-  /** Copies bytes, which may be a part of the buffer, to the start of the buffer. */
+  /** Copies bytes to the start of the buffer. The bytes may themselves be in the buffer. */
   private keep(rest: Buffer): void {
     if (rest.length > this.buffer.length) this.buffer = Buffer.allocUnsafe(rest.length);
     rest.copy(this.buffer);
   }
 
   /**
-   * Rejects the running value if it exceeds the maximum size. An optional value is not rejected but no longer kept.
-   * @param at the position up to which the value has been searched
+   * If the running value exceeds the maximum size, rejects it or, if it is optional, starts to check it in pieces.
+   * @param at the position up to which the search for the value's end has come
    */
   private checkSize(running: RunningValue, bytes: Buffer, at: number): void {
     const { valueBytes } = this.limits;
@@ -216,7 +220,7 @@ export class JsonSplitter {
     checkPart(running, bytes, isText ? from + 1 : from, at);
   }
 
-  /** Reads one byte outside of values. Returns the position of the next byte to read. */
+  /** Reads one byte of the structure around values. Returns the position of the next byte to read. */
   private readStructure(bytes: Buffer, at: number): number {
     const byte = bytes[at] ?? 0;
     if (isSpace(byte)) return at + 1;
@@ -284,7 +288,7 @@ export class JsonSplitter {
     return at;
   }
 
-  /** Completes the running value, which ends before `at`. */
+  /** Adds the running value to `found`, or handles it as a field name. Its last byte is before `at`. */
   private complete(running: RunningValue, bytes: Buffer, at: number, found: SplitValue[]): void {
     this.checkSize(running, bytes, at);
     const { kind, start, isName, isHeld, isKept, search, check } = running;
@@ -313,7 +317,9 @@ export class JsonSplitter {
     return new JsonError(this.errorPath, message, { position });
   }
 
-  /** The path for errors: the current field's path, or the object's own path before its first field. */
+  /**
+   * The path in errors: the path of the current field or, before the first field of an object, the path of the object.
+   */
   private get errorPath(): JsonPath {
     const container = this.open.at(-1);
     const isNameless = container !== undefined && !container.isList && container.names.size === 0;
@@ -325,7 +331,7 @@ export class JsonSplitter {
   }
 }
 
-/** @param pathOf returns the path of the value, for errors */
+/** @param pathOf returns the path of the value; called only if the value is invalid */
 function parseKept(bytes: Buffer, start: number, pathOf: () => JsonPath): Pick<SplitValue, 'text' | 'value'> {
   try {
     if (!isUtf8(bytes)) throw new SyntaxError(describeInvalidUtf8(bytes));
@@ -341,14 +347,14 @@ function hold(bytes: Buffer): Pick<SplitValue, 'text' | 'value'> {
 }
 
 /**
- * Parses a held value.
+ * Parses a value that the splitter has returned unparsed (`hold`).
  * @throws JsonError
  */
 export function parseHeld({ path, text }: Pick<SplitValue, 'path' | 'text'>): Pick<SplitValue, 'text' | 'value'> {
   return parseKept(Buffer.from(text, 'latin1'), 0, () => path);
 }
 
-/** Describes unexpected bytes after the end of a document. */
+/** Describes the bytes after the end of a document, where only white space is allowed. */
 function afterEnd(bytes: Buffer, at: number): string {
   const place = ' after the end of the document';
   const byte = bytes[at] ?? 0;
@@ -365,7 +371,10 @@ function valueKind(byte: number): ValueKind {
   return byte === QUOTE ? 'string' : 'scalar';
 }
 
-/** Creates the check of an object or a list that is too large to keep. It checks texts, scalars, names and brackets. */
+/**
+ * Creates the check of an object or a list that is too large to keep. The check covers the texts, scalars, names and
+ * brackets in the value.
+ */
 function containerCheck(path: JsonPath, limits: SplitLimits, start: number): ValueCheck {
   const splitter = new JsonSplitter(
     (_path, kind) => (kind === 'object' || kind === 'array' ? 'enter' : 'glance'),
@@ -387,12 +396,12 @@ function stringCheck(path: JsonPath): ValueCheck {
   };
 }
 
-/** Passes the next part of a value to its check, without the closing quote of a text. */
+/** Passes the next bytes of a value to its check, without the closing quote if the value is a text. */
 function checkPart({ kind, search, check }: RunningValue, bytes: Buffer, from: number, to: number): void {
   check?.push(bytes.subarray(from, kind === 'string' && search.isOver ? to - 1 : to));
 }
 
-/** Runs a check, and prepends the path of the checked value to the paths of its errors. */
+/** Runs a check of an inner value, and prepends `path` to the paths of its errors. */
 function inside(path: JsonPath, check: () => void): void {
   try {
     check();
@@ -401,14 +410,14 @@ function inside(path: JsonPath, check: () => void): void {
   }
 }
 
-/** Prepends the path of the containing value to an error's path. */
+/** Prepends the path of the outer value to the path of an error. */
 function below(path: JsonPath, { path: inner, message, position }: JsonError): JsonError {
   return new JsonError([...path, ...inner], message, { position });
 }
 
 /**
- * Creates the error of a kept value, with the path of the inner value that is invalid.
- * @param start the input offset of the value
+ * Creates the error of an invalid value that was kept, with the path of the invalid part.
+ * @param start the offset of the value in the input
  */
 function locate(bytes: Buffer, start: number, path: JsonPath, message: string): JsonError {
   const limits = { valueBytes: bytes.length, fields: Number.POSITIVE_INFINITY };
@@ -423,7 +432,10 @@ function locate(bytes: Buffer, start: number, path: JsonPath, message: string): 
   return new JsonError(path, message, { position: start });
 }
 
-/** Creates the error of an invalid text or scalar. Adds the position of the first wrong byte if known. */
+/**
+ * Creates the error of an invalid text or scalar, with the position of the first wrong byte. If this is unknown, the
+ * position is the start.
+ */
 function errorInside(bytes: Buffer, start: number, path: JsonPath, message: string): JsonError {
   if (!isUtf8(bytes)) return new JsonError(path, message, { position: start + invalidByteAt(bytes) });
   const stray = bytes[0] === QUOTE ? undefined : firstStray(bytes);
@@ -433,8 +445,8 @@ function errorInside(bytes: Buffer, start: number, path: JsonPath, message: stri
 }
 
 /**
- * Returns a kept value after checking that the names in each of its objects are unique. JSON.parse alone would silently
- * use the last value of a repeated name (zitadel 1.1).
+ * Returns the value that was kept, after a check that the names in each of its objects are unique. JSON.parse alone
+ * would use the last of several fields with the same name, without an error (zitadel 1.1).
  * @throws JsonError
  */
 export function uniqueValue({ path, names, text, value }: Omit<SplitValue, 'kind' | 'start' | 'end'>): unknown {

@@ -8,7 +8,10 @@ interface CharacterKind {
   readonly remedy: string;
 }
 
-/** Characters that web pages, word processors and input methods insert instead of JSON's own spaces and quotes. */
+/**
+ * Characters that web pages, word processors and input methods insert in place of the spaces and quotes that JSON
+ * requires.
+ */
 const kinds: readonly CharacterKind[] = [
   { pattern: /\p{Zs}/u, what: 'a special space', remedy: 'replace it with an ordinary space' },
   { pattern: /[\p{Zl}\p{Zp}\u0085]/u, what: 'a special line break', remedy: 'replace it with an ordinary line break' },
@@ -25,7 +28,10 @@ function characterLength(first: number): number {
   return first < 0xf0 ? 3 : 4;
 }
 
-/** Whether the bytes end inside the character at a position, so that its rest is in the next chunk. */
+/**
+ * Whether `bytes` ends inside the character at a position. The next chunk then contains the other bytes of the
+ * character.
+ */
 export function isCutAt(bytes: Buffer, at: number): boolean {
   return at + characterLength(bytes[at] ?? 0) > bytes.length;
 }
@@ -36,7 +42,7 @@ export function isNonAscii(byte: number): boolean {
 }
 
 /**
- * Describes an unexpected character outside of JSON strings.
+ * Describes a character that is not allowed outside of JSON strings.
  * @param place the end of the description, such as ` after the end of the document`
  */
 export function unexpectedCharacter(bytes: Buffer, at: number, place: string): string {
@@ -46,8 +52,8 @@ export function unexpectedCharacter(bytes: Buffer, at: number, place: string): s
 }
 
 /**
- * Describes the first character outside ASCII if it resembles a JSON character, such as a typographic quote; otherwise
- * returns undefined.
+ * Describes the first character outside ASCII if it resembles a character of JSON, such as a typographic quote.
+ * Otherwise returns undefined.
  */
 export function firstStray(bytes: Buffer): { readonly at: number; readonly what: string } | undefined {
   const at = bytes.findIndex(isNonAscii);
@@ -75,8 +81,8 @@ export function invalidByteAt(bytes: Buffer): number {
   const decoded = Buffer.from(bytes.toString());
   let at = 0;
   while (at < bytes.length && bytes[at] === decoded[at]) at++;
-  // The decoder replaces an invalid sequence with U+FFFD. The first bytes of both can be equal, so go back to the start
-  // of the sequence.
+  // The decoder replaces invalid bytes with U+FFFD. The first invalid bytes may equal the first bytes of U+FFFD, so go
+  // back to the start of U+FFFD.
   while (isContinuation(decoded[at])) at--;
   return at;
 }
@@ -96,7 +102,7 @@ const CONVERT = 'convert the file, for example with `iconv -f ENCODING -t UTF-8`
 function invalidByte(bytes: Buffer, at: number): string {
   const byte = bytes[at] ?? 0;
   const hex = `0x${byte.toString(16).toUpperCase()}`;
-  // In an encoding with one byte per character, a letter outside ASCII usually stands between two ASCII letters.
+  // In an encoding with one byte per character, a letter outside ASCII is usually between two ASCII letters.
   const standsAlone = !isNonAscii(bytes[at + 1] ?? 0) && !isNonAscii(bytes[at - 1] ?? 0);
   if (!standsAlone) return `invalid UTF-8 (byte ${hex}): ${CONVERT}`;
   const character = new TextDecoder('windows-1252').decode(bytes.subarray(at, at + 1));

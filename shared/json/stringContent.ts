@@ -16,7 +16,8 @@ export class StringDecoder {
   }
 
   /**
-   * Unescapes the next piece, except an incomplete escape or character at its end. Without a piece, unescapes the rest.
+   * Unescapes the next piece. Leaves an incomplete escape or character at the end of the piece for the next call.
+   * Without a piece, unescapes what the last call left.
    * @throws JsonError for an invalid escape, an unescaped control character, or invalid UTF-8
    */
   decode(piece?: Uint8Array): string {
@@ -48,7 +49,7 @@ export async function* stringContent(content: AsyncIterable<Uint8Array>, path: J
   yield Buffer.from(decoder.decode());
 }
 
-/** Returns the length of the part of `text` that ends before any incomplete escape or surrogate pair. */
+/** Returns how many characters of `text` precede an incomplete escape, or an incomplete surrogate pair, at its end. */
 function completeLength(text: string): number {
   for (let at = Math.max(0, text.length - 12); at < text.length; at++) {
     if (text[at] !== '\\' || isEscaped(text, at)) continue;

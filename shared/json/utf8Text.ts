@@ -5,11 +5,11 @@ type Bytes = AsyncIterable<Uint8Array>;
 
 type Utf16 = 'utf-16le' | 'utf-16be';
 
-/** The number of bytes at the start of a text that show its encoding. */
+/** The number of bytes from which the encoding of a text is recognised. */
 const START_BYTES = 4;
 
 /**
- * Yields a JSON text in UTF-8 without a byte order mark. Converts UTF-16; passes other content on unchanged.
+ * Yields a JSON text in UTF-8 without a byte order mark. Converts UTF-16. Passes any other text on unchanged.
  * @throws JsonError for UTF-32, for invalid UTF-16, and for a text that is encoded twice or has two marks
  */
 export async function* utf8Text(content: Bytes): AsyncGenerator<Uint8Array> {
@@ -18,7 +18,7 @@ export async function* utf8Text(content: Bytes): AsyncGenerator<Uint8Array> {
   const encoding = utf16Encoding(start);
   if (encoding === undefined && !hasMark(start)) return yield* rest;
   const decoded = await readStart(encoding === undefined ? withoutMark(rest) : fromUtf16(rest, encoding), START_BYTES);
-  // Reject a text that is encoded twice, as all other readers of JSON do. Without this check, a file inside a request
+  // A text that is encoded twice is an error for all other readers of JSON. Without this check, a file inside a request
   // would be decoded twice and accepted.
   if (hasMark(decoded.start) || isUtf32(decoded.start) || utf16Encoding(decoded.start) !== undefined)
     throw new JsonError([], 'the text has two byte order marks, or is encoded twice: convert it to UTF-8');
@@ -48,8 +48,8 @@ export function decodeText(content: Uint8Array, charset = 'utf-8'): string {
 }
 
 /**
- * Lists which of the first four bytes are zero. They show the encoding, because the first two characters of JSON are
- * ASCII.
+ * Returns for each of the first four bytes whether it is zero. As the first two characters of JSON are ASCII, the zeros
+ * show the encoding.
  */
 function zerosIn(start: Uint8Array): string {
   return [0, 1, 2, 3].map((index) => start[index] === 0).join();

@@ -1,4 +1,4 @@
-// The authentication client of a service account.
+// Authenticates a service account with its key.
 
 import { gaxios, JWT } from 'google-auth-library';
 import type { ServiceAccount } from './objectStorage.ts';
@@ -8,8 +8,10 @@ export const GOOGLE_TOKEN_URI = 'https://oauth2.googleapis.com/token';
 const ATTEMPT_MS = 10_000;
 
 /**
- * Creates a client that exchanges the account's key for an access token, and repeats this before the token expires.
- * @param emulator the origin of an emulator, whose `/token` is then used for the exchange
+ * Creates a client that exchanges the account's key for an access token. The client gets a new token before the token
+ * expires.
+ * @param emulator the origin of an emulator of Cloud Storage; the client then exchanges the key at `/token` of this
+ *   origin
  */
 export function createAccountClient(
   { clientEmail: email, privateKey: key }: ServiceAccount,
@@ -20,8 +22,8 @@ export function createAccountClient(
 }
 
 /**
- * Creates the transport for the exchange of the key. The library's own transport would send the key only to Google, and
- * would wait for the response without a time limit.
+ * Creates the HTTP transport for the exchange of the key. The library's own transport would send the key only to
+ * Google's endpoint, and has no time limit.
  */
 function createTransporter(emulator: string | undefined): gaxios.Gaxios {
   return new gaxios.Gaxios({

@@ -1,4 +1,4 @@
-// Cloud Storage: reading and writing objects, and access to it.
+// Reads and writes objects in Cloud Storage.
 
 import { Storage } from '@google-cloud/storage';
 import { type AuthClient, GoogleAuth, JWT, PassThroughClient } from 'google-auth-library';
@@ -22,10 +22,10 @@ import {
 import { cancelUpload, startUpload, writeObject } from './writeObject.ts';
 
 /**
- * Creates access to Cloud Storage. Each call has its own client with that call's account. An account needs only the
- * permission storage.objects.create (write) or storage.objects.get (pin, read).
- * @param apiEndpoint the service's origin, such as `http://127.0.0.1:8082`; by default STORAGE_EMULATOR_HOST if set, else
- * Google's
+ * Creates access to Cloud Storage. Each call creates a client with the account in its location. To write, the account
+ * needs only the permission storage.objects.create; to pin and read, only storage.objects.get.
+ * @param apiEndpoint the origin of the service, such as `http://127.0.0.1:8082`; by default STORAGE_EMULATOR_HOST if
+ *   set, else Google's
  */
 export function createCloudStorage(apiEndpoint?: string): ObjectStorage {
   const open = createOpener(apiEndpoint);
@@ -39,16 +39,19 @@ export function createCloudStorage(apiEndpoint?: string): ObjectStorage {
 }
 
 /**
- * Requires that an object can be created: starts an upload, and cancels it.
- * @throws IdentityError with the bucket and the object, for a missing bucket, a missing permission, a wrong key or an
- * existing object
+ * Checks that the account can create an object: starts an upload of the object, and cancels the upload.
+ * @throws IdentityError with the bucket and the object, if the bucket or a permission is missing, the key is wrong or
+ *   the object exists
  */
 export async function requireCreatable(location: ObjectLocation, signal: AbortSignal): Promise<void> {
   const session = await createOpener(undefined)(location, 'write', startUpload, signal);
   await cancelUpload(session, signal);
 }
 
-/** Returns a function that begins a call with the account's client. */
+/**
+ * Returns a function that creates a client with the account of an object, and starts work with this client. If the
+ * start fails for a transient reason, it is repeated.
+ */
 export function createOpener(apiEndpoint: string | undefined) {
   return async <Opened>(
     { bucket, path, account }: ObjectLocation,
@@ -77,8 +80,8 @@ async function createAuthClient(
 }
 
 /**
- * Requests a token before the first request, so that the error of a failed exchange contains the object's name. An
- * emulator without a token endpoint checks no credentials, so its requests need no token.
+ * Gets a token before the first request. If this fails, the error can contain the name of the object. If an emulator
+ * has no token endpoint, it checks no credentials, so requests need no token.
  */
 async function exchangeKey(
   account: ServiceAccount,
@@ -100,15 +103,16 @@ async function exchangeKey(
 }
 
 /**
- * The project id for calls that need no project. Without an id, the library would start gcloud in every call to find a
- * project.
+ * A placeholder for the project id, which our calls do not need. Without it, the library would start gcloud in every
+ * call to find the id.
  */
 export const NO_PROJECT = 'none';
 
 /**
- * Finds the application default credentials: the file in GOOGLE_APPLICATION_CREDENTIALS, gcloud's credentials or, in
- * Google Cloud, the machine's credentials.
- * @returns the service account of a key file; undefined if there are no credentials
+ * Finds the application default credentials: the file in GOOGLE_APPLICATION_CREDENTIALS, the credentials of gcloud or,
+ * in Google Cloud, the credentials of the machine.
+ * @returns for a key file, its service account; otherwise the library's object for the credentials; undefined if there
+ *   are none
  */
 async function findDefaultCredentials(scope: string): Promise<GoogleAuth | ServiceAccount | undefined> {
   const auth = new GoogleAuth({ scopes: [scope], projectId: NO_PROJECT });
@@ -123,7 +127,7 @@ async function findDefaultCredentials(scope: string): Promise<GoogleAuth | Servi
   }
 }
 
-/** The OAuth scope of each use; no client requests more. */
+/** The OAuth scope for each use of an object. A client requests no other scope. */
 const scopes = {
   read: 'https://www.googleapis.com/auth/devstorage.read_only',
   write: 'https://www.googleapis.com/auth/devstorage.read_write',
@@ -131,17 +135,17 @@ const scopes = {
 } as const;
 
 /**
- * Creates a Cloud Storage client for one call with the caller's account.
- * @param apiEndpoint the service's origin; by default Google's
+ * Creates a client of Cloud Storage for one call, with the account of the caller.
+ * @param apiEndpoint the origin of the service; by default Google's
  */
 export function openStorage(account: ServiceAccount, use: Target['use'], apiEndpoint?: string): Storage {
   return createClient(createAccountClient(account, scopes[use], apiEndpoint), apiEndpoint);
 }
 
 /**
- * Creates a client, and corrects three defaults of the library. The library sends credentials only to Google's
- * endpoint, and retries earlier than Cloud Storage asks for. It uses STORAGE_EMULATOR_HOST as a base URL without the
- * API's path.
+ * Creates a client of Cloud Storage, and changes three defaults of the library. By default, the library sends
+ * credentials only to Google's endpoint, retries earlier than Cloud Storage asks for, and omits the path of the API if
+ * STORAGE_EMULATOR_HOST is set.
  */
 export function createClient(authClient: AuthClient | GoogleAuth, endpoint: string | undefined): Storage {
   const storage = new Storage({
@@ -154,7 +158,7 @@ export function createClient(authClient: AuthClient | GoogleAuth, endpoint: stri
   return storage;
 }
 
-/** Returns the origin in STORAGE_EMULATOR_HOST, whose scheme may be missing. */
+/** Returns the origin in STORAGE_EMULATOR_HOST. If the variable has no scheme, adds `http`. */
 export function emulatorEndpoint(): string | undefined {
   const host = process.env.STORAGE_EMULATOR_HOST;
   if (host === undefined || host === '') return undefined;

@@ -1,4 +1,4 @@
-// An instance's bucket for transfers in Cloud Storage.
+// Accesses the bucket of an instance for transfers in Cloud Storage.
 
 import { z } from 'zod';
 import { DAY_MS } from '../clock.ts';
@@ -18,15 +18,16 @@ import { storageError, type Target } from './storageError.ts';
 import type { TransferFacts, Transfers } from './transfers.ts';
 import { startUpload, writeObject } from './writeObject.ts';
 
-/** Cloud Storage ends an upload a week after its start. */
+/** Cloud Storage accepts no bytes for an upload a week after its start. */
 const UPLOAD_LIFETIME_MS = 7 * DAY_MS;
 
-/** The facts of a transfer in the custom metadata of its object. */
+/** The schema of an object's custom metadata, which contains the facts of the transfer. */
 const custom = z.object({
   'instance-id': z.string(),
   'user-id': z.string(),
   /**
-   * The size of an upload. Cloud Storage checks the size too, but emulators do not, or not for every kind of request.
+   * The size that the client has declared for the upload. Cloud Storage rejects another size itself, but some emulators
+   * do not, or not for every kind of request.
    */
   size: z.coerce.number().optional(),
 });
@@ -34,8 +35,9 @@ const custom = z.object({
 const toCustom = ({ instanceId, userId }: TransferFacts) => ({ 'instance-id': instanceId, 'user-id': userId });
 
 /**
- * Creates access to a bucket with the application default credentials: in Google Cloud, the function's own account.
- * @param apiEndpoint the service's origin; by default STORAGE_EMULATOR_HOST if set, else Google's
+ * Creates access to the bucket, with the application default credentials. In Google Cloud, these are the credentials of
+ * the function's own account.
+ * @param apiEndpoint the origin of the service; by default STORAGE_EMULATOR_HOST if set, else Google's
  */
 export function createCloudTransfers(bucket: string, apiEndpoint?: string): Transfers {
   const open = createOpener(apiEndpoint);

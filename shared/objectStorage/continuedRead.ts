@@ -1,20 +1,20 @@
 import { CRC32C } from '@google-cloud/storage';
 import { Backoff, type RetryPolicy } from '../retry.ts';
 
-/** An object that can be read with several requests, each from a given position. */
+/** An object of which a request can read the bytes from any position to the end. */
 interface ContinuedObject {
   readonly size: number;
   readonly crc32c: string;
-  /** Reads the bytes from a position to the end in one request. */
+  /** Sends a request for the bytes from `start` to the end of the object. */
   readonly open: (start: number) => AsyncIterable<Uint8Array>;
-  /** Creates the error for a response that ends before the end of the object. */
+  /** Creates the error for a response that ended at `position`, before the end of the object. */
   readonly premature: (position: number) => unknown;
   readonly retries: RetryPolicy;
 }
 
 /**
- * Yields the bytes of an object. After an error that may be transient, continues from the current position.
- * @returns whether the bytes have the size and the checksum of the object
+ * Yields the bytes of an object. After an error that may be transient, sends another request for the remaining bytes.
+ * @returns whether the yielded bytes have the size and the checksum of the object
  * @throws the last error of `open`; the signal's reason
  */
 export async function* readContinued(

@@ -42,9 +42,10 @@ const objectRules: readonly NameRule[] = [
 ];
 
 /**
- * Checks the names of a bucket and an object by Cloud Storage's naming rules, so that neither can change a URL's
- * meaning.
- * @param field the path of the request field that contains `bucket` and `path`, for example `gcs_output`; '' for none
+ * Checks the names of a bucket and an object by Cloud Storage's naming rules. A valid name cannot change the meaning of
+ * a URL that contains it.
+ * @param field the path of the request field that contains `bucket` and `path`, for example `gcs_output`; an empty text
+ *   if there is no such field
  * @throws IdentityError INVALID_ARGUMENT with a violation for each invalid name
  */
 export function checkObjectName(name: { readonly bucket: string; readonly path: string }, field: string): void {
@@ -61,7 +62,7 @@ function findViolations(rules: readonly NameRule[], name: string, field: string)
   return broken === undefined ? [] : [{ field, description: broken.otherwise }];
 }
 
-/** Returns the URI of an object for messages. */
+/** Returns the URI of an object, as messages contain it. */
 export function objectUri({ bucket, path }: { readonly bucket: string; readonly path: string }): string {
   return `gs://${bucket}/${path}`;
 }

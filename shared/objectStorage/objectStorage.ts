@@ -1,6 +1,6 @@
 // The interface of an object storage.
 
-/** The value for the application default credentials of the process, instead of a service account. */
+/** In place of a service account, this value means the application default credentials of the process. */
 export const DEFAULT_CREDENTIALS = 'applicationDefault';
 
 /** An object in Cloud Storage and the service account that accesses it (specification 2.6). */
@@ -11,46 +11,47 @@ export interface ObjectLocation {
   readonly account: ServiceAccount | typeof DEFAULT_CREDENTIALS;
 }
 
-/** A caller's service account: the only fields of its key file that this service uses. */
+/** The fields that this service uses from the key file of a caller's service account. It ignores all other fields. */
 export interface ServiceAccount {
   readonly clientEmail: string;
   readonly privateKey: string;
 }
 
-/** A written object. The content of this generation never changes. */
+/** An object that was written. `generation` identifies its content, which never changes. */
 export interface WrittenObject {
   readonly bucket: string;
   readonly path: string;
   readonly generation: string;
   readonly size: number;
-  /** CRC32C in Cloud Storage's encoding: base64 of four bytes. */
+  /** The CRC32C of the content, in base64 as in Cloud Storage. */
   readonly crc32c: string;
 }
 
-/** One generation of an object, readable any number of times. */
+/** One generation of an object, which can be read any number of times. */
 export interface PinnedObject {
   readonly size: number;
   readonly generation: string;
   /**
-   * Reads the object's bytes in order.
-   * @throws IdentityError with the object, after the last byte for a checksum mismatch; the signal's reason
+   * Reads the bytes of the object in order.
+   * @throws IdentityError with the object; if the checksum is wrong, only after the last byte. Throws the signal's
+   *   reason when the signal aborts
    */
   read(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
-/** Access to Cloud Storage; each call has its own credentials. */
+/** Access to Cloud Storage. Each call uses the credentials in its location. */
 export interface ObjectStorage {
   /**
-   * Writes a new object. The object becomes visible only when it is complete, and never overwrites an existing object.
-   * If `content` throws or `signal` aborts, cancels the upload and rethrows the reason.
-   * @throws IdentityError with the bucket and the object, for a missing bucket, a missing permission, a wrong key or an
-   * existing object
+   * Writes a new object. Readers can see the object only when it is complete, and an existing object is never
+   * overwritten. If `content` throws or `signal` aborts, cancels the upload and throws the reason.
+   * @throws IdentityError with the bucket and the object, if the bucket or a permission is missing, the key is wrong or
+   *   the object exists
    */
   write(location: ObjectLocation, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<WrittenObject>;
   /**
-   * Pins the object's current generation.
-   * @throws IdentityError with the bucket and the object, if one of them is missing, the account has no permission or
-   * the key is wrong
+   * Finds the current generation of an object, so that all reads return the same content.
+   * @throws IdentityError with the bucket and the object, if one of them or a permission is missing, or the key is
+   *   wrong
    */
   pin(location: ObjectLocation, signal: AbortSignal): Promise<PinnedObject>;
 }

@@ -1,8 +1,8 @@
 import type { ObjectStorage } from './objectStorage.ts';
 
 /**
- * Opens Cloud Storage. Loads the client at the first use of an object: the client slows down the start and occupies
- * memory, and few calls use a bucket.
+ * Creates access to Cloud Storage. The client library is loaded only when a call uses an object. Few calls do, and the
+ * library slows down the start and occupies memory.
  */
 export function openObjectStorage(): ObjectStorage {
   let opened: Promise<ObjectStorage> | undefined;

@@ -1,8 +1,8 @@
 import type { Transfers } from './transfers.ts';
 
 /**
- * Opens the bucket for transfers, if the instance has one. Loads the client at the first transfer, because the client
- * slows down the start and occupies memory, and few calls need a transfer.
+ * Creates access to the bucket for transfers, if the instance has such a bucket. The client library is loaded only at
+ * the first transfer, because few calls need a transfer, and the library slows down the start and occupies memory.
  */
 export function openTransfers(bucket: string | undefined): Transfers | undefined {
   if (bucket === undefined) return undefined;

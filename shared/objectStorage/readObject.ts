@@ -23,8 +23,8 @@ interface Generation {
 }
 
 /**
- * Pins the current generation of an object.
- * @returns the pinned object with its custom metadata
+ * Finds the current generation of an object.
+ * @returns this generation, with the custom metadata of the object
  * @throws IdentityError with the object
  */
 export async function pinObject(
@@ -41,7 +41,8 @@ export async function pinObject(
   return { generation, size, custom, read: (signal) => readGeneration(pinned, signal) };
 }
 
-// The library's own read stream neither verifies the CRC32C of a range nor resumes after a broken connection.
+// Do not use the library's own read stream: it does not verify the CRC32C of a range, and does not resume after a
+// broken connection.
 async function* readGeneration(pinned: Generation, signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
   const open = (start: number) => openAt(pinned, start, signal);
   const object = { ...pinned, open, premature: () => prematureEnd, retries: storagePolicy };
@@ -57,7 +58,9 @@ async function* readGeneration(pinned: Generation, signal: AbortSignal): AsyncGe
 
 const prematureEnd = { code: 'ERR_STREAM_PREMATURE_CLOSE', message: 'the response ended too early' };
 
-/** Reads the bytes from `start` to the end in one request. Aborts the request if the reader stops early. */
+/**
+ * Sends a request for the bytes from `start` to the end of the object. Aborts the request if the reader stops early.
+ */
 async function* openAt(pinned: Generation, start: number, signal: AbortSignal): AsyncGenerator<Buffer, void, void> {
   const { storage, target, generation } = pinned;
   const stop = new AbortController();

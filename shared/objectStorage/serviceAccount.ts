@@ -3,28 +3,30 @@ import { z } from 'zod';
 import { invalidRequest } from '../errors/errors.ts';
 import type { ServiceAccount } from './objectStorage.ts';
 
-/** The maximum length of the request field. Google's key files have about 2.4 KB. */
+/**
+ * The maximum length of the request field. Google's key files in base64 are much shorter: about 2.4 KB without base64.
+ */
 const maxLength = 64 * 1024;
 
 /**
- * The minimum and the maximum size of a key. Google's keys have 2,048 bits; signing with 32,768 bits would block the
- * process for seconds.
+ * The minimum and the maximum size of a key. Google's keys have 2,048 bits. A signature with 32,768 bits would block
+ * the process for seconds.
  */
 const minKeyBits = 2_048;
 const maxKeyBits = 4_096;
 
 /**
- * The maximum exponent. Common exponents have 17 bits. The exponent of a crafted key could have 40,000 bits, and
- * signing would take as many steps.
+ * The maximum public exponent. Usual exponents have 17 bits. An attacker could use a key whose exponent has 40,000
+ * bits, and a signature would then need as many steps.
  */
 const maxExponent = 2 ** 32 - 1;
 
-/** The maximum size of a public key in PKCS #1 with these limits. */
+/** The maximum size in bytes of a public key in PKCS #1 that these limits allow. */
 const maxPublicBytes = 528;
 
 /**
- * The other types of Google credentials. They can contain URLs, files or executables, so they must not reach a Google
- * library.
+ * The other types of Google's credentials. Their files can contain URLs, or paths of files and programs, that a Google
+ * library would use.
  */
 const unsupportedTypes = [
   'authorized_user',
@@ -93,13 +95,13 @@ function parseKeyFile(text: string, invalid: CreateError): unknown {
   }
 }
 
-/** Reads a key with which signing takes only milliseconds. */
+/** Parses a private key, and rejects a key with which a signature would take longer than milliseconds. */
 function readKey(text: string, invalid: CreateError): KeyObject {
   const key = attempt(() => createPrivateKey({ key: text, format: 'pem' }));
   if (key === undefined) throw invalid('invalid private_key: must be a PEM private key');
   if (key.asymmetricKeyType !== 'rsa') throw invalid('invalid private_key: must be an RSA key');
-  // Check the size first: for a larger key, reading the details fails, and OpenSSL reports the error only at its next
-  // use, possibly in another caller's request.
+  // Check the size before the details. For a larger key, reading the details fails in OpenSSL, which reports this error
+  // only later, possibly in the request of another caller.
   const publicBytes = attempt(() => createPublicKey(key).export({ type: 'pkcs1', format: 'der' }).byteLength);
   if (publicBytes === undefined) throw invalid('invalid private_key: its parts do not belong together');
   if (publicBytes > maxPublicBytes) throw invalid('invalid private_key: modulus or exponent too large');
@@ -107,13 +109,15 @@ function readKey(text: string, invalid: CreateError): KeyObject {
   if (modulusLength < minKeyBits || modulusLength > maxKeyBits)
     throw invalid(`invalid private_key: must have ${minKeyBits} to ${maxKeyBits} bits`);
   if (publicExponent > maxExponent) throw invalid('invalid private_key: modulus or exponent too large');
-  // Sign a test value, because reading a key does not check that its numbers form a pair.
+  // Sign a test value: parsing a key does not check that its private numbers belong to its public numbers.
   const signature = attempt(() => sign('sha256', Buffer.alloc(0), key));
   if (signature === undefined) throw invalid('invalid private_key: its parts do not belong together');
   return key;
 }
 
-/** Returns undefined if OpenSSL rejects the key. Drops OpenSSL's error, because it may contain the key. */
+/**
+ * Returns the result of `work`; undefined if OpenSSL rejects the key. Drops the error, because it may contain the key.
+ */
 function attempt<Result>(work: () => Result): Result | undefined {
   try {
     return work();

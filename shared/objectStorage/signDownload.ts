@@ -8,13 +8,13 @@ import { createClient, emulatorEndpoint, NO_PROJECT } from './cloudStorage.ts';
 import type { WrittenObject } from './objectStorage.ts';
 import { describeFailure } from './storageError.ts';
 
-/** The narrowest scope that IAM Credentials accepts. */
+/** The narrowest scope that the IAM Credentials API accepts. */
 const SIGNING_SCOPE = 'https://www.googleapis.com/auth/iam';
 
-/** A download must start within this time. A started download continues. */
+/** A client must start a download within this time after the signature. A download that has started continues. */
 const DOWNLOAD_MS = 10 * 60_000;
 
-/** Remembers why signing failed, because the library's error contains only the message. */
+/** Keeps the full error of a failed signature. The library throws another error, which contains only the message. */
 class SigningAuth extends GoogleAuth {
   failure: unknown;
 
@@ -29,10 +29,11 @@ class SigningAuth extends GoogleAuth {
 }
 
 /**
- * Signs a URL (V4) from which anyone can read one generation of an object. Signs with the application default
- * credentials: with the private key of a service account, or by `signBlob` of IAM Credentials for a function's account.
- * @param apiEndpoint the origin of a stand-in for Cloud Storage and IAM Credentials; by default STORAGE_EMULATOR_HOST
- * if set, else Google's
+ * Signs a URL (V4) from which anyone can read one generation of an object. The application default credentials sign:
+ * with the private key of a service account or, for a function's account, by a `signBlob` call to the IAM Credentials
+ * API.
+ * @param apiEndpoint the origin of an emulator of Cloud Storage and IAM Credentials; by default STORAGE_EMULATOR_HOST
+ *   if set, else Google's
  * @throws IdentityError with the object; the signal's reason
  */
 export async function signDownload(

@@ -1,4 +1,4 @@
-// Conversion of Cloud Storage's errors, and the retry policy.
+// Converts the errors of Cloud Storage, and decides which requests to retry.
 
 import { z } from 'zod';
 import { defined } from '../defined.ts';
@@ -16,15 +16,15 @@ import {
 } from '../errors/storageErrors.ts';
 import { parseRetryAfter, type RetryPolicy } from '../retry.ts';
 
-/** An object and its intended use. */
+/** An object, and what the request does with it. */
 export interface Target {
   readonly bucket: string;
   readonly path: string;
   readonly use: 'write' | 'read' | 'remove';
 }
 
-// The library throws two kinds of errors. ApiError has its status in `code`; GaxiosError has it in `status`, and a
-// network error's name in `code`.
+// The library throws two kinds of errors. An ApiError has the HTTP status in `code`. A GaxiosError has the HTTP status
+// in `status`, or the name of a network error in `code`.
 const libraryError = z.object({
   message: z.string(),
   code: z.union([z.number(), z.string()]).optional(),
@@ -38,8 +38,8 @@ const storageRoles = {
 } as const;
 
 /**
- * Converts an error of the library. The result's cause contains only the status or the code, because the library's
- * errors contain the full request with its credentials.
+ * Converts an error of the library. The library's errors contain the full request with its credentials, so the cause of
+ * the result contains only the status or the code.
  */
 export function storageError(reason: unknown, target: Target): IdentityError {
   if (reason instanceof IdentityError) return reason;
@@ -47,7 +47,7 @@ export function storageError(reason: unknown, target: Target): IdentityError {
   if (status === undefined && code === undefined) return IdentityError.from(reason);
   switch (status) {
     case 400:
-      // The token endpoint can also reject the key in the middle of a call.
+      // The library may get a new token during a call, and the token endpoint may then reject the key.
       if (message.startsWith('invalid_grant')) return keyRejected({ at: objectUri(target) });
       return /crc32c|md5/i.test(message)
         ? objectCorrupted({ at: objectUri(target) })
@@ -70,7 +70,10 @@ export function storageError(reason: unknown, target: Target): IdentityError {
   }
 }
 
-/** Whether a request may succeed on retry: the connection failed, or the service is overloaded or unavailable. */
+/**
+ * Whether another attempt of a failed request may succeed: the connection failed, or the service is overloaded or
+ * unavailable.
+ */
 export function isTransient(reason: unknown): boolean {
   if (reason instanceof IdentityError) return false;
   const { status, code } = describeFailure(reason);
@@ -78,8 +81,7 @@ export function isTransient(reason: unknown): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-// For an upload, only the bucket can be missing. For a read, only the message shows whether the bucket or the object is
-// missing.
+// For an upload, only the bucket can be missing. For a read, either may be missing, and only the message shows which.
 function notFound(target: Target, message: string): IdentityError {
   const isBucketMissing = target.use === 'write' || message.includes('bucket does not exist');
   return isBucketMissing
@@ -94,7 +96,7 @@ interface LibraryFailure {
   readonly cause: Error;
 }
 
-/** Reads the status or the code of a library error. */
+/** Returns the HTTP status or the code of an error of the library, and a cause without credentials. */
 export function describeFailure(reason: unknown): LibraryFailure {
   const parsed = libraryError.safeParse(reason);
   const { code, status, message } = parsed.success ? parsed.data : { message: '' };
@@ -107,7 +109,7 @@ export function describeFailure(reason: unknown): LibraryFailure {
 const MAX_ATTEMPTS = 7;
 
 /**
- * The retry policy for transient errors. It gives up after about ten seconds without progress, or later if Cloud
+ * Retries after transient errors. After about ten seconds without progress, the last error is thrown; later if Cloud
  * Storage asks for a longer pause.
  */
 export const storagePolicy: RetryPolicy = {
@@ -117,13 +119,13 @@ export const storagePolicy: RetryPolicy = {
   statedSeconds,
 };
 
-/** The retry policy for requests whose errors `storageError` has already converted. */
+/** Retries requests that throw the errors of `storageError`. */
 export const convertedPolicy: RetryPolicy = {
   ...storagePolicy,
   attempts: (reason) => (storageUnavailable.is(reason) ? MAX_ATTEMPTS : 1),
 };
 
-/** Reads the header `retry-after` from both kinds of the library's errors. */
+/** The schema of both kinds of the library's errors. It extracts the header `retry-after`. */
 const rejectedResponse = z.object({
   response: z.object({
     headers: z.union([
@@ -133,7 +135,7 @@ const rejectedResponse = z.object({
   }),
 });
 
-/** Returns the number of seconds that Cloud Storage asks the client to wait. */
+/** Returns how many seconds Cloud Storage asks the client to wait; undefined if it does not ask for a pause. */
 function statedSeconds(reason: unknown): number | undefined {
   if (reason instanceof IdentityError) return reason.retryAfterSeconds;
   return parseRetryAfter(rejectedResponse.safeParse(reason).data?.response.headers, Date.now());

@@ -1,22 +1,24 @@
-// The interface of the bucket for transfers. Exports that are too large for a response, and imports that are too large
-// for a request, use this bucket.
+// The interface of the bucket for transfers. A transfer is an export that is too large for a response, or an import
+// that is too large for a request.
 
 import type { PinnedObject, WrittenObject } from './objectStorage.ts';
 
-/** The kinds of transfers in the bucket: files that exports wrote, and files that clients uploaded for imports. */
+/** The kinds of objects in the bucket: `exports` are written by exports, `imports` are uploaded by clients. */
 export type TransferKind = 'exports' | 'imports';
 
 /**
- * The facts of a transfer, stored as metadata of its object. A client with an upload URI or a signed URL cannot change
- * these facts.
+ * The facts of a transfer, which are stored in the metadata of its object. A client that has an upload URI or a signed
+ * URL cannot change these facts.
  */
 export interface TransferFacts {
   readonly instanceId: string;
-  /** The user whose call began the transfer: only that user may import or delete its object. */
+  /** The user who made the call that began the transfer. Only this user may import or delete the object. */
   readonly userId: string;
 }
 
-/** A complete object in the bucket. `read` returns the bytes of this generation, or fails. */
+/**
+ * A complete object in the bucket. `read` returns the bytes of this generation, and fails if the object was replaced.
+ */
 export interface TransferObject extends PinnedObject {
   readonly bucket: string;
   readonly path: string;
@@ -25,36 +27,39 @@ export interface TransferObject extends PinnedObject {
 
 /** A resumable upload, to which a client sends bytes. */
 interface TransferUpload {
-  /** The address to send the bytes to. It authorises the upload: neither logs nor errors may contain it. */
+  /**
+   * The URI to which the client sends the bytes. Everyone who has this URI can upload, so neither logs nor errors may
+   * contain it.
+   */
   readonly uri: string;
   readonly expiresAt: Date;
 }
 
 export interface UploadRequest {
   readonly facts: TransferFacts;
-  /** The number of bytes. The upload completes only with exactly this number. */
+  /** The number of bytes that the client must send. With any other number, the upload cannot complete. */
   readonly size: number;
-  /** The origin of the page in the browser that sends the bytes. */
+  /** If a browser sends the bytes: the origin of its page. */
   readonly origin?: string | undefined;
 }
 
 /**
- * An instance's bucket for transfers, accessed with the function's own account. Objects expire after a day.
- * Every method throws an IdentityError with the bucket and, if a permission is missing, with the role to grant.
+ * The bucket of an instance for transfers, accessed with the function's own account. Objects expire after a day. Every
+ * method throws an IdentityError with the bucket. If a permission is missing, the error contains the role to grant.
  */
 export interface Transfers {
-  /** Writes a new object `exports/<id>`. The object becomes visible only when it is complete. */
+  /** Writes a new object `exports/<id>`. Readers can see the object only when it is complete. */
   write(
     id: string,
     facts: TransferFacts,
     content: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<WrittenObject>;
-  /** Signs a URL of an object's generation, from which anyone can start a download within ten minutes. */
+  /** Signs a URL of one generation of an object. Anyone who has the URL can start a download within ten minutes. */
   downloadUrl(object: WrittenObject, signal: AbortSignal): Promise<string>;
-  /** Opens a resumable upload of `imports/<id>`. */
+  /** Starts a resumable upload to the object `imports/<id>`. */
   openUpload(id: string, upload: UploadRequest, signal: AbortSignal): Promise<TransferUpload>;
-  /** Finds a complete object; returns undefined for an unfinished, expired or deleted object. */
+  /** Finds a complete object. Returns undefined if the object is unfinished, expired or deleted. */
   find(kind: TransferKind, id: string, signal: AbortSignal): Promise<TransferObject | undefined>;
   delete(kind: TransferKind, id: string, generation: string, signal: AbortSignal): Promise<void>;
 }

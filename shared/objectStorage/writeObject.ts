@@ -1,4 +1,4 @@
-// Resumable uploads to Cloud Storage.
+// Writes objects to Cloud Storage by resumable uploads.
 
 import { setImmediate } from 'node:timers/promises';
 import { CRC32C, type Storage } from '@google-cloud/storage';
@@ -11,8 +11,8 @@ import type { WrittenObject } from './objectStorage.ts';
 import { storageError, storagePolicy, type Target } from './storageError.ts';
 
 /**
- * A resumable upload in progress. Its object is invisible until the upload is complete. An unfinished upload expires by
- * itself.
+ * A resumable upload in progress. Readers cannot see the object until the upload is complete. Cloud Storage deletes an
+ * unfinished upload after some time.
  */
 interface UploadSession {
   readonly storage: Storage;
@@ -22,22 +22,21 @@ interface UploadSession {
 
 const finishedObject = z.object({ generation: z.coerce.string(), size: z.coerce.number(), crc32c: z.string() });
 
-/** Cloud Storage's metadata of a complete object. */
+/** The metadata of a complete object, as Cloud Storage returns it. */
 type FinishedObject = z.infer<typeof finishedObject>;
 
-/** The state of an upload: the number of persisted bytes, and the object once it is complete. */
+/** The state of an upload: the number of stored bytes and, once the upload is complete, the object. */
 interface UploadState {
   readonly persisted: number;
   readonly object: FinishedObject | undefined;
 }
 
-/** The properties of an upload that are fixed at its start. */
+/** What an upload declares at its start. */
 interface UploadProperties {
-  /** The object's custom metadata. */
   readonly custom?: Readonly<Record<string, string>>;
-  /** The number of bytes. The upload completes only with exactly this number. */
+  /** The number of bytes. With any other number, the upload cannot complete. */
   readonly size?: number;
-  /** The only origin whose pages may send the bytes from a browser. */
+  /** If a browser may send the bytes: the only origin from whose pages Cloud Storage accepts them. */
   readonly origin?: string | undefined;
 }
 
@@ -67,16 +66,16 @@ export async function startUpload(
 }
 
 /**
- * The size of a chunk. Cloud Storage requires a multiple of 256 KiB. Two chunks are in memory: one is sent while the
- * next fills.
+ * The size of a chunk, a multiple of 256 KiB as Cloud Storage requires. Memory contains two chunks: while one chunk is
+ * sent, the content fills the next.
  */
 const UPLOAD_CHUNK_BYTES = 8 * 1024 * 1024;
 
 const CANCEL_MS = 2_000;
 
 /**
- * Uploads content and finishes the object. After an error or an abort, cancels the upload and rethrows the reason,
- * unless the object is complete already: then returns the object.
+ * Uploads the content, and completes the object. After an error or an abort, cancels the upload and throws the reason.
+ * If the object is already complete, returns the object instead.
  * @throws IdentityError with the object; the errors of `content`; the signal's reason
  */
 export async function writeObject(
@@ -101,8 +100,8 @@ export async function writeObject(
 
 interface WriteProgress {
   /**
-   * The content's totals, set before the last chunk is sent. After that, the object may be complete even if an error
-   * occurs.
+   * The size and the checksum of the whole content, set before the last chunk is sent. From then on, an error does not
+   * prove that the object is incomplete.
    */
   sent: Totals | undefined;
 }
@@ -132,8 +131,8 @@ function verify({ target }: UploadSession, object: FinishedObject, sent: Totals)
 }
 
 /**
- * Cancels an upload. If the upload was already complete, returns its object: Cloud Storage still reports the state of a
- * complete upload, but not of a cancelled upload.
+ * Cancels an upload. If the upload was complete already, returns the object. This works because Cloud Storage still
+ * reports the state of a complete upload, but not of a cancelled upload.
  */
 async function cancelUnlessComplete(
   session: UploadSession,
@@ -147,9 +146,9 @@ async function cancelUnlessComplete(
 }
 
 /**
- * Sends one chunk until all of it is persisted. After a transient error, queries the state and resumes from there. The
- * library's own upload stream sends credentials only to Google's endpoint, and cannot abort a request in flight. It
- * does not detect success if the last response is lost.
+ * Sends a chunk until Cloud Storage has stored all of it. After a transient error, asks for the state of the upload,
+ * and continues from there. The library's own upload stream is no alternative: it sends credentials only to Google's
+ * endpoint, cannot abort a request in flight, and does not notice a success if the last response is lost.
  * @throws IdentityError with the object; the signal's reason after an abort
  */
 async function sendChunk(session: UploadSession, chunk: Chunk, signal: AbortSignal): Promise<UploadState> {
@@ -175,7 +174,7 @@ function queryState(session: UploadSession, signal: AbortSignal): Promise<Upload
   return put(session, { 'content-range': 'bytes */*' }, undefined, signal);
 }
 
-/** Cancels an upload. A failure is harmless: an unfinished upload is invisible and expires by itself. */
+/** Cancels an upload. Ignores a failure, because an unfinished upload is invisible and is deleted after some time. */
 export async function cancelUpload({ storage, uri }: UploadSession, signal: AbortSignal): Promise<void> {
   const cancelling = { ...common, method: 'DELETE', url: uri, signal, validateStatus: () => true } as const;
   await storage.authClient.request(cancelling).catch(() => {});
@@ -234,19 +233,22 @@ async function put(
 
 const finished = (object: FinishedObject): UploadState => ({ persisted: object.size, object });
 
-/** Consecutive bytes of an object. Only the last chunk, which may be empty, has the totals of the object. */
+/**
+ * Consecutive bytes of an object. Only the last chunk has `totals`: the size and the checksum of the whole object. The
+ * last chunk may be empty.
+ */
 interface Chunk {
   readonly start: number;
   readonly bytes: Uint8Array;
   readonly totals: { readonly size: number; readonly crc32c: string } | undefined;
 }
 
-/** The number of bytes between two yields to the event loop, so that a synchronous source cannot starve the upload. */
+/** After this number of bytes, yield to the event loop: content from memory could otherwise delay the upload. */
 const yieldInterval = 512 * 1024;
 
 /**
- * Splits content into chunks of one size; only the last chunk can be shorter. Two buffers alternate, so a chunk is
- * valid until the consumer requests the chunk after the next one.
+ * Splits the content into chunks of the same size; only the last chunk may be shorter. The chunks alternate between two
+ * buffers. So use a chunk only until the chunk after the next is requested.
  */
 async function* splitChunks(content: AsyncIterable<Uint8Array>): AsyncGenerator<Chunk, void, void> {
   const size = UPLOAD_CHUNK_BYTES;

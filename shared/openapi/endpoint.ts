@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import type { JsonSchema } from './jsonSchema.ts';
 
-/** The groups of operations, with their descriptions. */
+/** The groups of operations in the OpenAPI document, with their descriptions. */
 export const tags = {
   Users: 'The authentication methods of users.',
   Organisations: 'Export and import of organisations with all their records.',
@@ -12,10 +12,10 @@ export const tags = {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
-/** The description of an operation. It contains the contracts with which the operation's route validates. */
+/** The description of an operation. The route of the operation validates with the same contracts. */
 export interface OperationDescription {
   readonly operationId: string;
-  /** The group of the operation in documentation pages and generated clients. */
+  /** The group that contains the operation in documentation pages and generated clients. */
   readonly tag: keyof typeof tags;
   readonly summary: string;
   readonly description: string;
@@ -23,20 +23,23 @@ export interface OperationDescription {
   readonly deprecated?: boolean;
   /** Whether the operation requires no token. */
   readonly isPublic?: boolean;
-  /** The path's parameters by name, each with a valid example. */
+  /** The parameters in the path by name, each with a valid example. */
   readonly parameters?: Readonly<Record<string, { readonly contract: z.ZodType; readonly example: string }>>;
-  /** The contracts of the query's parameters, by name. Documentation pages omit optional parameters in calls. */
+  /**
+   * The contracts of the parameters in the query, by name. By default, a call from a documentation page contains only
+   * the required parameters.
+   */
   readonly query?: Readonly<Record<string, z.ZodType>>;
   readonly request?: {
     /** The schema of a JSON body. Schemas in `$defs` become components of the OpenAPI document. */
     readonly schema: JsonSchema;
-    /** Complete request bodies, by their summaries. */
+    /** Examples of complete request bodies. Each key is the summary of its example. */
     readonly examples: Readonly<Record<string, object>>;
-    /** The schemas of bodies in media types other than JSON, by media type. */
+    /** The schemas of bodies that are not JSON, by media type. */
     readonly others?: Readonly<Record<string, JsonSchema>>;
   };
   readonly response: ResponseDescription;
-  /** A response that redirects to the result. */
+  /** The response if the operation redirects the client to the result. */
   readonly redirect?: ResponseDescription;
   /** Descriptions of the expected errors, by HTTP status. */
   readonly errors: Readonly<Record<number, string>>;
@@ -47,21 +50,26 @@ export interface ResponseDescription {
   readonly description: string;
   readonly contract: z.ZodType;
   /**
-   * The contracts of media types other than JSON, by media type. For a body of lines, the contract describes a line.
+   * The contracts of bodies that are not JSON, by media type. If the body consists of lines, the contract describes one
+   * line.
    */
   readonly others?: Readonly<Record<string, z.ZodType>>;
   /** The description of the header `location`. */
   readonly location?: string;
 }
 
-/** A route's method, path and operation. RPC routes have their own descriptors, and no operation. */
+/**
+ * The method and the path of a route, and the operation that OpenAPI describes. RPC routes have no operation, because
+ * protobuf descriptors describe them.
+ */
 export interface Endpoint {
   readonly method: Method;
   /**
-   * Hono's pattern, such as `/v2/users/:userId/otp_email`. The handler receives decoded parameters, including `%2F`.
+   * The path as a pattern of Hono, such as `/v2/users/:userId/otp_email`. Hono decodes the parameters, including `%2F`,
+   * before it calls the handler.
    */
   readonly path: string;
-  /** Creates the description on demand: most processes never need it. */
+  /** Returns the description. This is a function, because most processes never need the description. */
   readonly operation?: () => OperationDescription;
 }
 

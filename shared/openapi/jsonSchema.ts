@@ -1,4 +1,4 @@
-// JSON Schemas of zod schemas.
+// Converts the zod schemas of contracts to JSON Schemas.
 
 import { z } from 'zod';
 import { defined } from '../defined.ts';
@@ -8,20 +8,22 @@ export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 export type Subschema = boolean | JsonSchema;
 
-/** Returns the schema of a contract's responses. Puts contracts with an `id` into `$defs`. */
+/**
+ * Returns the JSON Schema of responses that satisfy a contract. Its `$defs` contain the inner contracts with an `id`.
+ */
 export function responseSchema(contract: z.ZodType): JsonSchema {
   return normalise(z.toJSONSchema(contract, { io: 'output' }));
 }
 
 /**
- * Returns the schema of a contract's requests, in which fields with defaults are optional. Puts contracts with an `id`
- * into `$defs`.
+ * Returns the JSON Schema of requests that satisfy a contract: fields with a default are optional. Its `$defs` contain
+ * the inner contracts with an `id`.
  */
 export function requestSchema(contract: z.ZodType): JsonSchema {
   return normalise(z.toJSONSchema(contract, { io: 'input' }));
 }
 
-/** Applies a change to a schema and all its subschemas, innermost first. */
+/** Applies a change to each schema inside a schema, and last to the schema itself. */
 export function mapSchemas(schema: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
   const mapOne = (part: Subschema): Subschema => (typeof part === 'boolean' ? part : mapSchemas(part, change));
   const { $defs, properties, items, additionalProperties, anyOf, oneOf } = schema;
@@ -31,7 +33,7 @@ export function mapSchemas(schema: JsonSchema, change: (schema: JsonSchema) => J
     ...defined({
       $defs: $defs && mapValues($defs, (part) => mapSchemas(part, change)),
       properties: properties && mapValues(properties, mapOne),
-      // Compare with undefined, because a schema may also be `false`.
+      // Compare with undefined, because the schema may be `false`.
       additionalProperties: additionalProperties === undefined ? undefined : mapOne(additionalProperties),
       anyOf: anyOf?.map((part) => mapSchemas(part, change)),
       oneOf: oneOf?.map((part) => mapSchemas(part, change)),
@@ -43,8 +45,8 @@ function mapValues<From, To>(record: Record<string, From>, change: (value: From)
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
-// Remove `readOnly`, which zod emits for TypeScript's readonly types. In OpenAPI it would mean that requests omit the
-// field.
+// Remove `readOnly`, which zod adds for TypeScript's readonly types. In OpenAPI, `readOnly` would mean that requests
+// omit the field.
 function normalise({ $schema: _dialect, ...schema }: JsonSchema): JsonSchema {
   return mapSchemas(schema, ({ readOnly: _readOnly, ...rest }) => rest);
 }

@@ -17,8 +17,8 @@ const securitySchemes = {
 };
 
 /**
- * Describes endpoints as an OpenAPI document. Skips endpoints without an operation.
- * @param limits the limits of requests and responses, for `x-limits`
+ * Describes endpoints as an OpenAPI document. Omits endpoints without an operation.
+ * @param limits the limits of requests and responses, which `x-limits` contains
  */
 export function openApiDocument(endpoints: readonly Endpoint[], limits: StatedLimits = {}) {
   const schemas: Schemas = {};
@@ -32,7 +32,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], limits: StatedLi
   return {
     openapi: '3.1.1',
     info: { title: 'Identity', version, description, license: { name: license, identifier: license } },
-    // The URL is relative to the document's own address.
+    // This URL is relative to the address of the document.
     servers: [{ url: '/', description: 'The instance that serves this document.' }],
     tags: Object.entries(tags).map(([name, text]) => ({ name, description: text })),
     security: [{ token: [] }],
@@ -75,7 +75,7 @@ function describeOperation(operation: OperationDescription, schemas: Schemas) {
 }
 
 function describeParameter(contract: z.ZodType) {
-  // Omit the default: documentation pages would send it with each request.
+  // Omit the default: documentation pages would send the parameter with each request.
   const { description, default: _unsent, ...schema } = requestSchema(contract);
   return { description, schema };
 }
@@ -101,7 +101,7 @@ function describeResponse({ description, contract, others = {}, location }: Resp
   return { description, ...headers, content: Object.fromEntries(content) };
 }
 
-/** Moves a schema's `$defs` to the document's components, so that every schema can refer to them. */
+/** Moves the schemas in `$defs` to the components of the document, so that every schema can refer to them. */
 function hoist(schema: JsonSchema, schemas: Schemas): JsonSchema {
   const { $defs = {}, ...root } = mapSchemas(schema, ({ $ref, ...rest }) =>
     $ref === undefined ? rest : { ...rest, $ref: $ref.replace('#/$defs/', '#/components/schemas/') },

@@ -22,7 +22,7 @@ const readableTypes = [
 
 /** The functions that respond to requests of one method. */
 export interface RpcResponses {
-  /** Responds to a request to the RPC's own path, in the request's protocol. */
+  /** Responds to an RPC, which has its own path, in the protocol of the request. */
   rpc(context: Context<HttpEnv>): Promise<Response>;
   /**
    * Responds to a REST request as gRPC or gRPC-Web does, but with the interface's HTTP status.
@@ -92,25 +92,30 @@ async function run(
   const failure = call.failure === undefined ? receiptFailure(call) : undefined;
   if (failure !== undefined) {
     call.failure = failure;
-    // Pass an empty body: the handler does not read it, and renders the error in the call's protocol.
+    // Let the handler render the error in the protocol of the call. It does not read the body, so pass an empty
+    // message.
     response = await handler({ ...request, body: emptyFrame() });
   }
   if (response === undefined) throw new Error('a call ended with an error that could not be written');
   if (call.failure !== undefined) context.set('rpcCode', call.failure.code);
-  // Replace the status: if the body arrives too slowly, Connect responds with 504, as if the service had failed.
+  // Use the HTTP status of our error. If the body arrives too slowly, Connect would respond with 504, as if the service
+  // had failed.
   const status = response.status < 400 ? response.status : (call.failure?.httpStatus ?? response.status);
   return { response: await rpcResponse({ ...response, status }, getOutgoing(context)), ...call };
 }
 
-/** For each protocol, the header with a call's timeout, the pattern of its value, and the milliseconds of each unit. */
+/**
+ * For gRPC and Connect: the header with the timeout of a call, the pattern of the timeout, and the milliseconds of each
+ * unit.
+ */
 const timeouts = [
   { name: 'grpc-timeout', pattern: /^(\d{1,8})([HMS])$/, milliseconds: { H: 3_600_000, M: 60_000, S: 1_000 } },
   { name: 'connect-timeout-ms', pattern: /^(\d{1,10})()$/, milliseconds: { '': 1 } },
 ] as const;
 
 /**
- * Removes a timeout of more than 24 days, which is too long for a timer: the call would time out at once. Without the
- * header, the call has no such timeout.
+ * Removes the header with the timeout if the timeout exceeds 24 days. A timer cannot wait that long, so the call would
+ * time out at once.
  */
 function withoutEndlessTimeout(headers: Headers): Headers {
   const endless = timeouts.filter(({ name, pattern, milliseconds }) => {
@@ -125,22 +130,22 @@ function withoutEndlessTimeout(headers: Headers): Headers {
 }
 
 /**
- * Ignores the error of a handler that cannot write an error message, because the message quotes half of a surrogate
- * pair. `receiptFailure` replaces this error.
+ * Ignores the error of a handler that cannot write the error message, because the message quotes half of a surrogate
+ * pair. `receiptFailure` then returns another error for the response.
  */
 function ignoreUnwritable(error: unknown): undefined {
   if (!(error instanceof URIError)) throw error;
 }
 
-/** Yields gRPC's frame of an empty message: a flag and four bytes of length. */
+/** Yields an empty message as gRPC frames it: a zero flag, and four zero bytes of length. */
 async function* emptyFrame(): AsyncGenerator<Uint8Array> {
   yield Buffer.alloc(5);
 }
 
 /**
- * Converts an RPC's response to a `Response`. A `Response` cannot have trailers, so this function sets them on
- * `outgoing` and announces them in the `trailer` header. If there is no message, trailers become headers, as gRPC and
- * gRPC-Web allow and ZITADEL does.
+ * Converts the response of an RPC to a `Response`. A `Response` cannot have trailers, so this function adds the
+ * trailers to `outgoing`, and lists their names in the `trailer` header. In a response without a message, the trailers
+ * become headers, as gRPC and gRPC-Web allow and ZITADEL does.
  */
 export async function rpcResponse(
   { status, header, body, trailer }: UniversalServerResponse,
@@ -160,7 +165,7 @@ export async function rpcResponse(
   return new Response(bytes, { status, headers });
 }
 
-/** Encodes the error message again: the library encodes more characters than gRPC's own clients decode. */
+/** Encodes the error message again. The library has encoded characters that gRPC's own clients do not decode. */
 function reencodeMessage(trailers: Headers): Headers {
   const copy = new Headers(trailers);
   const message = copy.get('grpc-message');
@@ -177,8 +182,8 @@ async function concatenate(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array
 const textType = /^application\/grpc-web-text(\+proto)?$/i;
 
 /**
- * Whether a content type is gRPC-Web's text format, for clients that cannot read bytes: it contains the same frames in
- * base64.
+ * Whether a content type is the text format of gRPC-Web. Clients that cannot read bytes use this format, in which the
+ * frames are base64.
  */
 export function isGrpcWebText(contentType: string): boolean {
   return textType.test(contentType);
@@ -196,11 +201,12 @@ export async function* fromBase64(chunks: AsyncIterable<Uint8Array>): AsyncGener
   if (rest !== '') yield Buffer.from(rest, 'base64');
 }
 
-/** The flag of an uncompressed trailers frame. Four bytes of length follow it. */
+/** The flag of a frame with uncompressed trailers. The next four bytes of the frame are its length. */
 const trailersFlag = 0x80;
 
 /**
- * Parses the trailers of a gRPC-Web response without a message; returns undefined if the response contains a message.
+ * Parses the trailers of a gRPC-Web response that contains no message. Returns undefined if the response contains a
+ * message.
  */
 export function parseTrailersOnly(body: Buffer): Headers | undefined {
   if (body[0] !== trailersFlag) return undefined;

@@ -20,7 +20,8 @@ const acceptable = [
 ];
 
 /**
- * A method's REST route, and how to convert its path and query to the request message, which the contract validates.
+ * The REST route of a method. `toRequest` converts the path and the query to the request message, which the contract
+ * then validates.
  */
 export interface RestBinding {
   readonly endpoint: Endpoint;
@@ -28,9 +29,10 @@ export interface RestBinding {
 }
 
 /**
- * Creates the two routes of a method: the RPC and its REST route. The REST route responds in JSON or, if `Accept` asks
- * for it, as gRPC or gRPC-Web does, with the interface's HTTP status (docs/decisions/0005-remote-procedure-calls.md).
- * Loads the modules for RPCs at the first RPC, because loading them takes longer than the rest of the start.
+ * Creates the two routes of a method: one for RPCs, one for REST. The REST route responds in JSON. If `Accept` asks for
+ * gRPC or gRPC-Web, it responds in this protocol, but with the HTTP status of the interface
+ * (docs/decisions/0005-remote-procedure-calls.md). The modules for RPCs are loaded at the first RPC, because loading
+ * them takes longer than the rest of the start.
  */
 export function rpcRoutes<Caller>(rpc: UnaryRpc<Caller>, rest: RestBinding): readonly Route[] {
   let loading: Promise<RpcResponses> | undefined;

@@ -23,9 +23,7 @@ import { rpcMalformed } from '../errors/httpErrors.ts';
 import { codes, type IdentityError } from '../errors/identityError.ts';
 import { encodeDetails, toPublicError } from '../http/responses.ts';
 
-/**
- * One method of a service. Requests and responses are in the JSON mapping of protobuf messages, as on the REST route.
- */
+/** One method of a service. Requests and responses are JSON in protobuf's mapping, as on the REST route. */
 export interface UnaryRpc<Caller> {
   /** The path: `/<service>/<method>`. */
   readonly path: string;
@@ -39,23 +37,25 @@ export interface RpcCall {
   readonly requestId: string;
   readonly origin: Origin;
   /**
-   * The request of a REST route, which the contract validates; undefined for an RPC, whose message contains the
+   * The request from a REST route, which the contract validates. Undefined for an RPC: the message contains the
    * request.
    */
   readonly restRequest?: JsonObject;
-  /** The call's error; undefined if the call succeeded, or if the protocol itself rejected the call. */
+  /** The error of the call. Undefined if the call succeeded, or if the handler of the protocol rejected the call. */
   failure?: IdentityError;
-  /** Aborts when the protocol's handler ends the call. Its reason is the error, if the call failed. */
+  /**
+   * Aborts when the handler of the protocol ends the call. If the call failed, the reason of the signal is the error.
+   */
   ended?: AbortSignal;
-  /** Aborts receiving the request, which may never arrive completely. */
+  /** Aborts when the handler no longer needs the body, which may never arrive completely. */
   readonly receiving: AbortController;
-  /** Whether the request's message was received and parsed. */
+  /** Whether the message of the request was received and parsed. */
   isReceived?: boolean;
 }
 
 export const rpcCall = createContextKey<RpcCall>({ requestId: '', origin: {}, receiving: new AbortController() });
 
-/** The maximum decompressed size, far more than a user id with some unknown fields needs. */
+/** The maximum size of a message after decompression. A user id with some unknown fields needs far less. */
 const readMaxBytes = 64 * 1024;
 
 /**
@@ -93,21 +93,21 @@ export function rpcHandler<Caller>(
 }
 
 /**
- * Returns the client's error if the request did not arrive as a valid message and the protocol's handler wrongly
- * reports INTERNAL. Returns undefined if the handler reports the right error.
+ * Returns the error to report if a request did not arrive as a valid message, because the handler of the protocol
+ * wrongly reports INTERNAL. Returns undefined if the handler reports the right error.
  */
 export function receiptFailure({ ended, isReceived = false, requestId, origin }: RpcCall): IdentityError | undefined {
   if (ended === undefined || isReceived) return undefined;
   const { reason } = ended;
   if (!(reason instanceof ConnectError)) return toPublicError(reason, requestId, origin.trace);
-  // Without this check, the handler's last error, such as a malformed message, would hide the expired deadline.
+  // The handler reports its last error, such as a malformed message, although the deadline has expired.
   if (reason.code === ConnectCode.DeadlineExceeded) return deadlineExceeded();
   const { code, rawMessage } = reason;
   const isReportable = code !== ConnectCode.Internal && rawMessage.isWellFormed();
   return isReportable ? undefined : rpcMalformed({ problem: rawMessage.toWellFormed() });
 }
 
-/** Waits for work, and converts its error to a ConnectError, unless it is already a ConnectError. */
+/** Waits for `work`. Converts an error to a ConnectError, which the handler of the protocol can report. */
 async function withConnectErrors<T>(context: HandlerContext, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -119,7 +119,7 @@ async function withConnectErrors<T>(context: HandlerContext, work: Promise<T>): 
   }
 }
 
-/** Converts an error to the form of the RPC protocols (zitadel 6.4). */
+/** Converts an error to the form in which RPC protocols report errors (zitadel 6.4). */
 function toConnectError(error: IdentityError): ConnectError {
   const connectError = new ConnectError(error.message, codes[error.code].number);
   connectError.details = encodeDetails(error);

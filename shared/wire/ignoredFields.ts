@@ -1,4 +1,4 @@
-// Unknown fields of a request, and the known fields nearest to them.
+// Finds unknown fields of a request, and the known field whose name is most similar.
 
 import { shortenedText } from '../errors/identityError.ts';
 import type { IgnoredField } from '../exportFile/manifest.ts';
@@ -6,20 +6,20 @@ import { isJsonObject } from '../json/jsonObject.ts';
 import { snakeCase } from '../json/spelling.ts';
 import { MAX_NAME_CHARACTERS, nearestName } from '../nearestName.ts';
 
-/** The maximum number of listed fields: a request may have any number of unknown fields. */
+/** The maximum number of listed fields. A request may have any number of unknown fields. */
 const MAX_LISTED_FIELDS = 20;
 
-/** The unknown fields of a request, in the request's order, without duplicates. */
+/** The first unknown fields of a request, in their order and without duplicates. */
 export class IgnoredFields {
   private readonly known: readonly string[];
   private readonly found = new Map<string, IgnoredField>();
 
-  /** @param known all spellings of the known fields */
+  /** @param known both spellings of each known field, with the name to suggest */
   constructor(known: ReadonlyMap<string, string>) {
     this.known = [...new Set([...known.values()].map(snakeCase))];
   }
 
-  /** The first unknown fields, at most 20. */
+  /** The unknown fields, at most `MAX_LISTED_FIELDS`. */
   get list(): readonly IgnoredField[] {
     return [...this.found.values()];
   }
@@ -35,8 +35,8 @@ export class IgnoredFields {
 }
 
 /**
- * Lists the unknown fields of a request. `null` counts as absent.
- * @param known all spellings of the known fields
+ * Lists the unknown fields of a request. A field with the value `null` counts as absent.
+ * @param known both spellings of each known field, with the name to suggest
  */
 export function ignoredFields(body: unknown, known: ReadonlyMap<string, string>): readonly IgnoredField[] {
   const ignored = new IgnoredFields(known);

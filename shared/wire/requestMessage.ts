@@ -13,15 +13,16 @@ import type { ObjectLocation, WrittenObject } from '../objectStorage/objectStora
 import { readServiceAccount } from '../objectStorage/serviceAccount.ts';
 import { type JsonSchema, mapSchemas, requestSchema, type Subschema } from '../openapi/jsonSchema.ts';
 
-/** The key that marks messages in the JSON Schema of a contract. */
+/** The key in the JSON Schema of a contract that marks the schema of a request message. */
 const MESSAGE = 'x-message';
 
 /** A ZITADEL field that this service rejects; the OpenAPI document omits it. */
 export const unsupportedField = z.unknown().optional().meta({ not: {} });
 
 /**
- * Creates the contract of a request message in ZITADEL's JSON mapping (zitadel 1.1). Each field of `shape` is accepted
- * by its JSON name or its snake_case name, but not by both. `null` counts as absent, and unknown fields are dropped.
+ * Creates the contract of a request message in ZITADEL's JSON mapping (zitadel 1.1). A request may contain a field of
+ * `shape` by its JSON name or by its snake_case name, but not by both. A field with the value `null` counts as absent,
+ * and the contract drops unknown fields.
  */
 export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
   const names = spellings(shape);
@@ -42,10 +43,7 @@ export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
   );
 }
 
-/**
- * The options of a parsed request; the type follows from the schemas of the request's fields. The options do not
- * include the timeout, which applies to the whole call.
- */
+/** The options of a parsed request. They do not include the timeout, which applies to the whole call. */
 export type RequestOptions<Shape extends z.ZodRawShape> = {
   readonly [Name in keyof Fields<Shape> as Exclude<Name, 'timeout'>]: ReadonlyList<Fields<Shape>[Name]>;
 };
@@ -54,14 +52,15 @@ type Fields<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>;
 
 type ReadonlyList<Value> = Value extends (infer Item)[] ? readonly Item[] : Value;
 
-/** Maps both spellings of each field, JSON name and snake_case, to its JSON name. */
+/** Maps the JSON name and the snake_case name of each field to the JSON name. */
 export function spellings(shape: z.ZodRawShape): ReadonlyMap<string, string> {
   return new Map(Object.keys(shape).flatMap((name) => [name, snakeCase(name)].map((alias) => [alias, name])));
 }
 
 /**
  * Validates a request.
- * @throws IdentityError INVALID_ARGUMENT that lists every issue with its path, in the interface's snake_case
+ * @throws IdentityError INVALID_ARGUMENT that lists each issue with the path of its field, in snake_case as in the
+ *   interface
  */
 export function readRequest<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
@@ -71,7 +70,7 @@ export function readRequest<Schema extends z.ZodType>(schema: Schema, value: unk
   throw invalidRequest(issues.map(issueViolation));
 }
 
-/** Returns the interface's names of the boolean fields that are true. */
+/** Returns the names of the boolean fields that are true, as in the interface (snake_case). */
 export function setFlags(fields: object): readonly string[] {
   return Object.entries(fields).flatMap(([name, value]) => (value === true ? [snakeCase(name)] : []));
 }
@@ -81,7 +80,7 @@ function issueViolation(issue: z.core.$ZodIssue): FieldViolation {
   return { field: formatPath(path), description: schemaIssueReason(issue) };
 }
 
-/** The `timeout` of a request. `parseDuration` validates it, because the maximum depends on the deployment. */
+/** The `timeout` of a request. The maximum depends on the deployment, so `parseDuration` validates the value later. */
 export const timeout = z.string().meta({
   pattern: durationPattern.source,
   format: 'go-duration',
@@ -89,7 +88,7 @@ export const timeout = z.string().meta({
     'The timeout of the call, as a positive Go duration such as "30s" or "1h5m". Default and maximum: the deployment\'s MAX_TIMEOUT.',
 });
 
-/** The object `data_orgsv1_gcs` of the interface (specification 2.6). */
+/** The object `data_orgsv1_gcs` in a request (specification 2.6). */
 export const bucketRequest = requestMessage({
   path: z.string().default('').meta({ format: 'gcs-object', description: 'The name of the object, 1 to 1024 bytes.' }),
   bucket: z.string().default('').meta({ format: 'gcs-bucket', description: 'The name of the bucket.' }),
@@ -100,12 +99,12 @@ export const bucketRequest = requestMessage({
   }),
 }).meta({ required: ['path', 'bucket', 'serviceaccountJson'] });
 
-/** The id of a transfer, which is part of its object's path. */
+/** The id of a transfer. The path of the transfer's object in the bucket ends in this id. */
 export const transferId = z.string({ error: 'is missing' }).regex(/^[\w-]{22}$/, {
   error: 'must have 22 characters: letters, digits, "-" and "_"',
 });
 
-/** An object that an operation wrote, in its response (specification 2.8). */
+/** An object that an operation has written, as in the operation's response (specification 2.8). */
 export const writtenObject = z
   .strictObject({
     bucket: z.string(),
@@ -117,8 +116,8 @@ export const writtenObject = z
   .readonly() satisfies z.ZodType<WrittenObject>;
 
 /**
- * Returns an object's location and the service account that accesses it.
- * @param field the request's field that contains `request`, for error paths
+ * Returns the location of an object, with the service account that accesses the object.
+ * @param field the name of the request's field that contains `request`, for the paths in errors
  * @throws IdentityError INVALID_ARGUMENT that lists the issues with their paths
  */
 export function objectLocation(request: z.output<typeof bucketRequest>, field: string): ObjectLocation {
@@ -128,9 +127,9 @@ export function objectLocation(request: z.output<typeof bucketRequest>, field: s
 }
 
 /**
- * Describes a request message as clients send it: fields have the interface's names, and optional fields may be `null`,
- * which counts as absent.
- * @param more schema parts that the contract cannot express: further fields, and dependencies between fields
+ * Describes a request message as clients send it. Fields have the names of the interface, and optional fields may be
+ * `null`, which means absent.
+ * @param more schemas that the contract cannot express: further fields, and dependencies between fields
  */
 export function describeRequest(message: z.ZodType, more: JsonSchema): JsonSchema {
   const { properties, ...rest } = mapSchemas(requestSchema(message), toWireNames);
@@ -155,8 +154,8 @@ function orNull(field: Subschema): Subschema {
 }
 
 /**
- * Removes the default of a required field. The contract uses the default for an absent field, so that the field's
- * checks reject the absence with their own error text.
+ * Removes the default from the schema of a required field. In the contract, the default only ensures that an absent
+ * field fails the checks of the field, with their error text.
  */
 function withoutDefault(field: Subschema): Subschema {
   if (typeof field === 'boolean') return field;

@@ -2,7 +2,10 @@
 
 import type { z } from 'zod';
 
-/** The schema library. The caller passes it, so that loading the table does not load the library. */
+/**
+ * The zod library. Callers pass it as an argument, so that a module that needs only this table does not load the
+ * library.
+ */
 type Zod = typeof z;
 
 const list = (schemas: Zod) => schemas.array(schemas.string()).default([]);
@@ -11,13 +14,16 @@ const flag = (schemas: Zod) => schemas.boolean().default(false);
 const SELECTION = 'Selection and conflicts';
 const organisations = { value: 'ORG_ID', isRequired: false, isRepeatable: true, group: SELECTION } as const;
 
-/** What to do with records that exist with other content; `fail` requires that no organisation of the file exists. */
+/**
+ * What an import does with a record that exists with other content. `fail` also requires that no organisation of the
+ * file exists.
+ */
 export const onConflicts = ['report', 'skip', 'overwrite', 'fail'] as const;
 
 /**
- * The options, by their names in JSON: the schema, the descriptions in the requests that have the option, and the
- * option of the command. The command has its own options for secrets and times. No option contains a credential, so
- * every option may be in a query, which logs contain.
+ * The options, by their names in JSON. Each row contains the schema, the descriptions for the requests that have the
+ * option, and the option of the command. For secrets and times, the command has other options, which are not in this
+ * table. No option is a credential, because any option may be in a query, and logs contain queries.
  */
 export const transferOptions = {
   orgIds: {
@@ -104,14 +110,14 @@ export const transferOptions = {
 
 type Table = typeof transferOptions;
 
-/** The schemas of a request's options. */
+/** The schemas of the options that an operation's request has. */
 type RequestShape<Operation extends 'export' | 'import'> = {
   [Name in keyof Table as Table[Name] extends Readonly<Record<Operation, string>> ? Name : never]: ReturnType<
     Table[Name]['schema']
   >;
 };
 
-/** Returns the schemas of the options of an operation's request, with their descriptions. */
+/** Returns the schemas of the options that an operation's request has, with their descriptions. */
 export function requestShape<Operation extends 'export' | 'import'>(
   schemas: Zod,
   operation: Operation,
