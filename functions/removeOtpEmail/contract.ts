@@ -6,7 +6,7 @@ import { commonErrors, type Endpoint, type OperationDescription } from '../../sh
 
 const MAX_USER_ID_CHARACTERS = 200;
 
-/** A user id in the path (zitadel 6.1). Its length is counted in code points, as in JSON Schema. */
+/** A user id in the path (specification 4.1). Its length is counted in code points, as in JSON Schema. */
 export const userIdParameter = z
   .string()
   .refine((id) => id !== '' && [...id].length <= MAX_USER_ID_CHARACTERS)

@@ -20,7 +20,7 @@ import { invalidRecordIssue } from './fileRecord.ts';
 import type { ExportFileItem } from './reader.ts';
 
 /**
- * For a section: the lists that a v1 file contains next to the record, but a v2 file inside the record (zitadel 5.9).
+ * For a section: the lists that a v1 file contains next to the record, but a v2 file inside the record (zitadel 2.1).
  */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;
 

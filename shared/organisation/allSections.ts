@@ -82,7 +82,7 @@ export function isInRemoval({ partition }: StoredDocument): boolean {
 }
 
 /**
- * All sections of an export file except the organisation's own record, in the order of export and import (zitadel 5.4).
+ * All sections of an export file except the organisation's own record, in the order of export and import (zitadel 2.2).
  * Export and import iterate over this table. To add a section, add a row to a table in `sections/`.
  */
 export const sections: readonly Section[] = [

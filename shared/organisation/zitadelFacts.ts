@@ -81,8 +81,6 @@ export interface Fact extends ReleaseRange {
   readonly steps?: readonly ManualStep[];
   /** The sentence for plans, if it differs from the messages of the manual steps. */
   readonly plan?: string;
-  /** What this service does instead. Only documents contain this text. */
-  readonly here?: string;
 }
 
 /**

@@ -106,6 +106,10 @@ const rows: Readonly<Record<string, Readonly<Record<string, When | readonly When
       only: 'zitadel',
       test: ({ zitadel }) => text(zitadel) === '{}',
     },
+    'or by an import into ZITADEL alone': {
+      path: /\.profile\.(?:displayName|preferredLanguage)$/,
+      only: 'zitadel',
+    },
   },
   '4.2': {
     'An instance without organisations exports `{}` at ZITADEL and `{"orgs":[],…}` here.': {
@@ -129,11 +133,6 @@ const rows: Readonly<Record<string, Readonly<Record<string, When | readonly When
       test: ({ zitadel, ours }) => messageOf(zitadel).replace(/ Parent=\(.*\)$/s, '') === messageOf(ours),
     },
   },
-  '8.1': {
-    'The second of two equal records is an error': {
-      name: /^(?:metadata: key twice|text: login same language twice|flow: trigger twice|otp: same user twice)/,
-    },
-  },
   '2': {
     'unique within the instance': {
       name: /(?:same (?:project|id)|human and machine the same|id twice|idp twice|two projects)/,
@@ -148,7 +147,7 @@ const rows: Readonly<Record<string, Readonly<Record<string, When | readonly When
       { path: /\.domains(\[\])?$/, only: 'zitadel', test: ({ zitadel }) => areGenerated(zitadel) },
       { name: /^domain: generated one in capitals$/ },
     ],
-    'also in UTF-16 or with a byte order mark': { name: /^(?:json:|http: export) byte order mark$/ },
+    'reads the other forms of specification 2.5 too': { name: /^(?:json:|http: export) byte order mark$/ },
     'several organisations can have the same unverified domain': {
       name: /^domain: same in two organisations, unverified$/,
     },
@@ -162,32 +161,14 @@ const rows: Readonly<Record<string, Readonly<Record<string, When | readonly When
           !/other case|other value|name twice/.test(name),
       },
     ],
-    'leaves them as the file has them': { path: /\.profile\.(?:displayName|preferredLanguage)$/, only: 'zitadel' },
-    'keeps such a tag as the file has it; comparisons take both for the same': {
-      path: /\.profile\.preferredLanguage$/,
-      test: ({ zitadel }) => text(zitadel).length > 10,
-    },
-    'reports no such error': {
+    'and reports no such domain': {
       part: /^error missing$/,
       test: ({ zitadel }) => typeOf(zitadel) === 'domain_isverified',
     },
-    'only with `with_keys`; otherwise counts them in `summary.notCarried`': [
+    'imports them only with `with_keys`': [
       { path: /\.(?:appKeys|machineKeys)$/, only: 'zitadel' },
       { part: /^error/, test: ({ zitadel }) => /^(?:app_key|machine_user_key)$/.test(typeOf(zitadel)) },
     ],
-    'lists created records by the ids that they have': [
-      { part: /^success$/, path: /\.projectRoles(?:\[\])?$/, only: 'zitadel' },
-      { part: /^success$/, test: ({ zitadel, ours }) => zitadel === '' && ours === '{{gen}}' },
-    ],
-    'keeps a text that is not one number in digits, with a warning': {
-      name: /^phone: (?:letters|vanity)$/,
-      path: /\.user\.phone\.phone$/,
-    },
-    'keeps the text, with a warning': {
-      name: /^phone: /,
-      part: /^error missing$/,
-      test: ({ zitadel }) => /PHONE-so0wa/.test(messageOf(zitadel)),
-    },
     'keeps their ids': [
       { path: /userId$/, test: ({ zitadel, ours }) => zitadel === '{{gen}}' && /^\{\{m\d\}\}$/.test(text(ours)) },
       { name: /^id: machine with/ },
@@ -198,42 +179,77 @@ const rows: Readonly<Record<string, Readonly<Record<string, When | readonly When
       test: ({ zitadel }) => typeOf(zitadel) === 'human_user_otp',
     },
     'accepts organisations in any order': { name: /of a later organisation/ },
-    'reads both shapes as one': [
-      { name: /^v1: (?:.*lifetimes|domainPolicy|org state|.*strings of numbers|idps of the login policy|as a string)/ },
-      { name: /^(?:flow: by number|json: dataOrgs a string)$/ },
-    ],
-    'as an unknown name: imported without it, with a warning': { name: /unknown number$|enum undefined number$/ },
-    'imports people with such addresses': { name: /^email: (?:emoji|unicode domain)$/ },
-    '`a@[127.0.0.1]` | takes these addresses |': {
-      name: /^email: (?:two dots|leading dot|dot before at|underscore in domain|local part 65|label 64|length 300|hyphen ends a label|address literal)$/,
-    },
-    '| imports them (3.3) |': {
-      name: /(?:201(?: runes)?|321|501|40001 bytes|2001 bytes|500,001 byte value|> 2000 bytes|preferredLanguage 11|timeout (?:21s|20\.000000001s)|display name empty|script empty|(?:oidc|jwt) empty \w+(?: id)?)$/,
-    },
     'imports texts in every known language': { name: /^text: init language of 3 parts$/ },
     'or keeps it with a warning': {
       name: /^link: inside the user, unknown idp$/,
       path: /^$|\.(?:humanUserIds|humanUsers|userLinks)$/,
     },
-    '| activates people with an unknown state or the state of deleted users | lists them in `errors`, naming the place |':
+    'does not carry it and its members, with a warning': { name: /^grant: project grant to itself$/ },
+    'the first such record is imported, the others are errors': {
+      name: /^(?:metadata: key twice|text: login same language twice|flow: trigger twice|otp: same user twice)/,
+    },
+  },
+  '2.1': {
+    'accepts every field of either shape under every source': [
+      { name: /^v1: (?:.*lifetimes|domainPolicy|org state|.*strings of numbers|idps of the login policy|as a string)/ },
+      { name: /^(?:flow: by number|json: dataOrgs a string)$/ },
+    ],
+  },
+  '2.5': {
+    'whose canonical tag has more than 10 characters stays as it is; comparisons treat both as equal': {
+      path: /\.profile\.preferredLanguage$/,
+      test: ({ zitadel }) => text(zitadel).length > 10,
+    },
+    'a text that is not one number in digits stays as it is, with a warning': [
+      { name: /^phone: (?:letters|vanity)$/, path: /\.user\.phone\.phone$/ },
+      {
+        name: /^phone: /,
+        part: /^error missing$/,
+        test: ({ zitadel }) => /PHONE-so0wa/.test(messageOf(zitadel)),
+      },
+    ],
+    '| absent, with a warning.': { name: /unknown number$|enum undefined number$/ },
+    'ZITADEL activates such people': [
       {
         name: /^state:/,
         test: ({ part, zitadel, ours }) =>
           /unknown (?:orgS|s)tate|state of a deleted record/.test(messageOf(ours)) ||
           (/^(?:success|exported)$/.test(part) && zitadel !== undefined),
       },
-    'at cost 12, or `BCRYPT_COST`': {
+      { name: /^import: unknown enum name$/ },
+    ],
+    'on an own project absent, if no such project grant exists': { name: /^grant: user grant unknown project grant$/ },
+  },
+  '5.6': {
+    'by default at cost 12': {
       path: /hashedPassword\.value$/,
       test: ({ zitadel, ours }) => /^\$2a\$14\$/.test(text(zitadel)) && /^\$2[aby]\$1[0-6]\$/.test(text(ours)),
     },
-    'keeps longer ones': { path: /Lifetime$/, test: ({ zitadel }) => /^9223372036\.8/.test(text(zitadel)) },
-    'lists them in `errors`, naming the place': { name: /^import: unknown enum name$/ },
-    'imports it without that id, with a warning': { name: /^grant: user grant unknown project grant$/ },
-    'does not carry it and its members, with a warning': { name: /^grant: project grant to itself$/ },
-    'imports the rest, with a warning': {
+  },
+  '5.8': {
+    'The ids are those that the records have': [
+      { part: /^success$/, path: /\.projectRoles(?:\[\])?$/, only: 'zitadel' },
+      { part: /^success$/, test: ({ zitadel, ours }) => zitadel === '' && ours === '{{gen}}' },
+    ],
+  },
+  '3.3': {
+    'e-mail addresses with letters outside ASCII, if the domain is one in DNS': {
+      name: /^email: (?:emoji|unicode domain)$/,
+    },
+    'and those of other releases': {
+      name: /^email: (?:two dots|leading dot|dot before at|underscore in domain|local part 65|label 64|length 300|hyphen ends a label|address literal)$/,
+    },
+    'texts above their limits': {
+      name: /(?:201(?: runes)?|321|501|40001 bytes|2001 bytes|500,001 byte value|> 2000 bytes|preferredLanguage 11|timeout (?:21s|20\.000000001s)|display name empty|script empty|(?:oidc|jwt) empty \w+(?: id)?)$/,
+    },
+    'lifetimes of login policies of any length': {
+      path: /Lifetime$/,
+      test: ({ zitadel }) => /^9223372036\.8/.test(text(zitadel)),
+    },
+    'and imports the rest of the record': {
       name: /^policy: (?:label (?:4 digits|8 digits|bad|space)|login (?:multi factor unspecified|redirect (?:no url|relative))|privacy e-mail with spaces)|^oidc app: login version 2 bad uri$|^flow: one known, one unknown$/,
     },
-    'lists the record in `errors`, and imports the others (3.3)': {
+    'the record is listed in `errors`, and the others are imported': {
       test: ({ part, ours }, { zitadel: { status, body } }) =>
         status === 400 &&
         /^(?:invalid ImportDataRequest|proto:)/.test(messageOf(body)) &&

@@ -360,7 +360,7 @@ function toOrganisation({ orgId, name, orgState, records }: FileEntry): Organisa
   return sparse.parse(JSON.parse(text));
 }
 
-/** The same organisations in the shape of v1, as far as they differ here (zitadel 5.9). */
+/** The same organisations in the shape of v1, as far as they differ here (zitadel 2.1). */
 export function asV1(orgs: readonly Organisation[]): readonly Organisation[] {
   return orgs.map(({ domainPolicy, ...org }) =>
     domainPolicy === undefined ? org : { ...org, iamPolicy: domainPolicy },

@@ -230,7 +230,7 @@ export function withProjectGrant(model: Model, record: ModelRecord): ModelRecord
 
 /**
  * A grant without the roles that its project or its project grant lacks, or a trigger without missing and repeated actions,
- * if others remain (zitadel 9.1).
+ * if others remain (zitadel 3.3).
  */
 function withoutMissingTargets(model: Model, record: ModelRecord): ModelRecord {
   const { json } = record;

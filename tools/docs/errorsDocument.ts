@@ -10,6 +10,7 @@ import * as storageErrors from '../../shared/errors/storageErrors.ts';
 import * as storeErrors from '../../shared/errors/storeErrors.ts';
 import { warnings } from '../../shared/errors/warnings.ts';
 import { code, table } from './markdown.ts';
+import { declaredSteps } from './zitadelFacts.ts';
 
 const PARAMETER = /\{\w+\}/g;
 
@@ -26,8 +27,8 @@ const ZITADEL_RECORDS = 'The command’s imports into ZITADEL have these reasons
 const WARNINGS =
   'Reasons in `summary.warnings`. The type of a warning is that of its record, or `request`, `manifest`, `state`, `privilege`, `domain` or `domain_policy`; in events of the command, also `upload` or `export`.';
 
-const STEPS =
-  'Reasons in `leftToDo` of manifests, plans and results. [zitadel 9.5](zitadel.md#95-what-zitadel-does-to-records) has those of imports into ZITADEL.';
+const STEPS = 'Reasons in `leftToDo` of manifests, plans and results.';
+const ZITADEL_STEPS = 'Imports into ZITADEL have these reasons too:';
 
 /** Writes `docs/errors.md` from the tables of errors. */
 export function errorsDocument(): string {
@@ -52,6 +53,8 @@ export function errorsDocument(): string {
     '## Manual steps',
     STEPS,
     nameList(manualSteps),
+    ZITADEL_STEPS,
+    nameList(declaredSteps()),
   ].join('\n\n');
 }
 

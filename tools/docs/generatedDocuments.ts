@@ -7,7 +7,7 @@ import { errorsDocument } from './errorsDocument.ts';
 import { firestoreIndexes } from './firestoreIndexes.ts';
 import { ignoredFieldsList, sectionsTable } from './sectionsTable.ts';
 import { inputsTable, outputsTable, settingsTable } from './terraformInterface.ts';
-import { filledFieldsTable, zitadelFactsList } from './zitadelFactsList.ts';
+import { filledFieldsTable } from './zitadelFacts.ts';
 
 const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
 
@@ -20,7 +20,6 @@ const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
         .join('\n'),
   },
   'docs/zitadel.md': {
-    facts: zitadelFactsList,
     filled: filledFieldsTable,
     ignored: ignoredFieldsList,
     sections: sectionsTable,

@@ -68,10 +68,14 @@ function describeFields(schema: DescMessage, prefix: string): string[] {
   return inOrder(schema).flatMap((field) => describeField(field, prefix));
 }
 
+/** The commonest rule, 1 to 200 characters. The table shows it by a field in bold. */
+const USUAL_LENGTH = '200';
+
 /** Describes a field with its rules. If the field is an object whose fields have rules, describes these fields too. */
 function describeField(field: DescField, prefix: string): string[] {
   const path = `${prefix}${field.jsonName}`;
-  const own = [code(path), ...describeRules(field)].join(' ');
+  const described = describeRules(field);
+  const own = described.join() === USUAL_LENGTH ? `**${code(path)}**` : [code(path), ...described].join(' ');
   return field.message !== undefined && hasRules(field.message)
     ? [own, ...describeFields(field.message, `${path}.`)]
     : [own];

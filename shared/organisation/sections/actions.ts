@@ -107,7 +107,7 @@ function distinct(value: unknown): ReturnType<ValueRule> {
   return repeated.length === 0 ? { value } : { value: [...actions], dropped: repeated, isRepeated: true };
 }
 
-/** Converts the numbers in a v1 file to the texts of v2 (zitadel 5.9). */
+/** Converts the numbers in a v1 file to the texts of v2 (zitadel 2.1). */
 function stringifyNumbers(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(

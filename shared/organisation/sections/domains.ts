@@ -55,7 +55,6 @@ export const domainSection: Section = {
         does: 'changes',
         fields: ['isVerified'],
         text: 'ZITADEL verifies each domain that it imports',
-        here: 'leaves domains unverified, and adds none',
         explains: ([other, zitadel]) => zitadel === true && other !== true,
         steps: [
           {

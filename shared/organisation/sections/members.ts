@@ -84,7 +84,6 @@ export const memberSections: readonly Section[] = [
         {
           does: 'imports not',
           text: "ZITADEL exports each project's members under every organisation, and imports only those under the organisation of the project",
-          here: 'exports them only under the organisation of the project; if a file has such members under other organisations too, an import counts these as not carried',
           dependsOnFile: true,
           when: ({ json, orgId }, file) => (file.ownerOf(textAt(json, 'projectId', orgId)) ?? orgId) !== orgId,
         },
@@ -123,7 +122,6 @@ export const memberSections: readonly Section[] = [
           does: 'changes',
           fields: [ORGANISATION_FIELD],
           text: "ZITADEL keeps the members of a project grant in the project's organisation",
-          here: 'keeps them in the organisation that contains them',
           explains: () => true,
         },
       ],

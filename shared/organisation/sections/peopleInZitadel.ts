@@ -8,7 +8,7 @@ import { isClosed } from '../states.ts';
 import { type FieldFact, isFalse, type ManualStep, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
 import { describeReleases, refusingHashes, releasesWithoutStates, releasesWithStates } from '../zitadelReleases.ts';
 import { rejectedLink } from './identityProviders.ts';
-import { KEEPS_STATE, userStates } from './sectionStates.ts';
+import { userStates } from './sectionStates.ts';
 
 const HASH = 'user.hashedPassword.value';
 const ACTIVE = 'USER_STATE_ACTIVE';
@@ -59,7 +59,6 @@ const states: readonly FieldFact[] = [
     does: 'changes',
     fields: ['state'],
     text: INITIAL_TEXT,
-    here: 'keeps states and addresses; if the file has no states, only people with an unverified address get the state INITIAL',
     explains: ([other, zitadel]) => zitadel === INITIAL && !(typeof other === 'string' && isClosed(other)),
     steps: [
       {
@@ -91,7 +90,6 @@ const states: readonly FieldFact[] = [
     does: 'changes',
     fields: ['state'],
     text: 'ZITADEL activates a person in the state INITIAL who has a password hash and a verified e-mail address',
-    here: KEEPS_STATE,
     explains: ([other, zitadel]) => other === INITIAL && zitadel === ACTIVE,
     steps: [
       {

@@ -22,7 +22,7 @@ export const phases = [1, 2, 3, 4] as const;
 
 /**
  * The steps of an import into ZITADEL, in their order. The records of a step refer only to records of earlier steps,
- * because ZITADEL neither sorts nor retries (zitadel 5.4).
+ * because ZITADEL neither sorts nor retries (zitadel 4.6).
  */
 export const zitadelSteps = [
   'organisations',
@@ -123,7 +123,7 @@ interface AdditionalFields {
   readonly ignored?: readonly { readonly path: FieldPath; readonly reason: string }[];
 }
 
-/** The form of a section in v1 files, if it differs from v2 (zitadel 5.9). */
+/** The form of a section in v1 files, if it differs from v2 (zitadel 2.1). */
 interface V1Form {
   /** Other names of the section's field in v1 files. */
   readonly aliases?: readonly string[];

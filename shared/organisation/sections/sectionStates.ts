@@ -37,9 +37,6 @@ export const stateless: FieldFact = {
   ],
 };
 
-/** A text about how this service treats the states of users. */
-export const KEEPS_STATE = 'keeps their states';
-
 /** The states of users without access that an import into ZITADEL can set. */
 const importedStates = new Set(['USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);
 
@@ -49,7 +46,6 @@ export const userStates: readonly FieldFact[] = [
     does: 'imports not',
     fields: ['state'],
     text: 'ZITADEL does not import this state',
-    here: KEEPS_STATE,
     steps: [
       {
         reason: 'state_not_imported',

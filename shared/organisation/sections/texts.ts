@@ -20,7 +20,6 @@ const dropped: RecordFact = {
 const writtenElsewhere: RecordFact = {
   does: 'also',
   text: "ZITADEL writes message texts to the caller's organisation",
-  here: 'writes them to the organisation that contains them',
   steps: [
     {
       reason: 'texts_written_elsewhere',

@@ -25,7 +25,7 @@ const loginPolicy = z.looseObject({
   idps: z.array(z.unknown()).optional(),
 });
 
-/** The same organisation in the shape of v1, as far as v1 can express it (zitadel 5.9). */
+/** The same organisation in the shape of v1, as far as v1 can express it (zitadel 2.1). */
 function asV1(org: Organisation): Organisation {
   const { domainPolicy, verifySmsOtpMessages, verifyEmailOtpMessages, orgState, ...rest } = org;
   const { secondFactors = [], multiFactors = [], idps = [], ...policy } = loginPolicy.parse(org.loginPolicy);

@@ -33,7 +33,7 @@ interface Given {
   readonly json: JsonObject;
 }
 
-/** ZITADEL's import of a section (zitadel 5.4 to 5.7), as far as it affects migrations. */
+/** ZITADEL's import of a section (zitadel 5), as far as it affects migrations. */
 export interface Row {
   readonly section: string;
   readonly type: string;

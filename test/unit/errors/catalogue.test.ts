@@ -24,7 +24,7 @@ import * as stores from '../../../shared/errors/storeErrors.ts';
 import { warn, warnings } from '../../../shared/errors/warnings.ts';
 import { leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
 import { type RecordIssue, reportedIssue } from '../../../shared/organisation/relations.ts';
-import { declaredSteps } from '../../../tools/docs/zitadelFactsList.ts';
+import { declaredSteps } from '../../../tools/docs/zitadelFacts.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const rows: readonly (readonly [string, IssueRow])[] = Object.entries({ ...recordIssues, ...warnings, ...manualSteps });

@@ -10,7 +10,7 @@ import {
   signedReleases,
 } from '../../../../shared/organisation/zitadelReleases.ts';
 import { zitadelReleases } from '../../../../shared/organisation/zitadelReleaseTable.ts';
-import { zitadelFactsList } from '../../../../tools/docs/zitadelFactsList.ts';
+import { errorsDocument } from '../../../../tools/docs/errorsDocument.ts';
 import { startServer } from '../../../support/places/fakeInstance.ts';
 
 vi.hoisted(() => vi.resetModules());
@@ -93,5 +93,5 @@ it('has the facts that are declared for it, in plans, proofs and documents', () 
   const reasonIn = (releases: ReleaseRange) => zitadelReason(lost, { side: 'second', releases, domains: [] });
   expect([reasonIn(allReleases), reasonIn({ until: before })]).toEqual([text, undefined]);
   expect(stepRow({ text, since: invented }, step).text).toBe(`from release 1000 on, ${text}`);
-  expect(zitadelFactsList()).toContain(`${text} (from release 1000 on). Step \`record_painted\``);
+  expect(errorsDocument()).toContain('`record_painted`');
 });
