@@ -17,7 +17,7 @@ export interface Config {
   readonly maxTokenLifetimeMs: number;
   /** How long an embedded database keeps the events of its audit trail. */
   readonly auditRetentionMs: number;
-  /** The number of trusted proxies. Each appends an address to `X-Forwarded-For`. */
+  /** The number of addresses that trusted proxies append to `X-Forwarded-For`. */
   readonly trustedProxies: number;
   readonly shutdownMs: number;
   readonly logLevel: LogLevel;
@@ -70,8 +70,8 @@ const origins = z.string().transform((text, context) => {
 const proxies = z.string().regex(/^\d$/, 'must be a number from 0 to 9').transform(Number);
 
 /**
- * What receives the clients' requests: a process, a function at its own URL, or the load balancer in front of an
- * instance's functions.
+ * The ways in which an instance is hosted: clients send requests to a process, to the URL of a single function, or to a
+ * load balancer in front of several functions.
  */
 const hostings = ['process', 'function', 'load_balancer'] as const;
 type Hosting = (typeof hostings)[number];
@@ -102,8 +102,8 @@ const environment = z.object({
 });
 
 /**
- * The number of addresses that the proxies of each hosting append to `X-Forwarded-For`. At a function's URL, Google's
- * front end appends the client's address. A load balancer appends the client's address and its own.
+ * For each hosting, the number of addresses that proxies append to `X-Forwarded-For`. At a function's URL, Google's
+ * front end appends the client's address. A load balancer appends two addresses: the client's and its own.
  */
 const proxiesOfHosting: Readonly<Record<Hosting, number>> = { process: 0, function: 1, load_balancer: 2 };
 
@@ -112,11 +112,11 @@ type Environment = z.output<typeof environment>;
 export interface ConfigVariable {
   readonly name: string;
   readonly meaning: string;
-  /** The description of the value when the variable is unset or empty. */
+  /** The documented description of the default. */
   readonly default: string;
 }
 
-// A record, so that the compiler reports a variable without a description.
+// The type requires an entry for each variable, so the compiler reports a variable without a description.
 const descriptions: Record<keyof Environment, [meaning: string, fallback: string]> = {
   DATA_DIR: [
     'directory of the embedded database; mutually exclusive with FIRESTORE_PROJECT',
@@ -161,8 +161,8 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
 };
 
 /**
- * Every variable that `readConfig` reads, except the variables of limits. Tests compare the documentation and Terraform
- * with this list.
+ * All variables that `readConfig` reads, except those of limits. Tests compare this list with the documentation and
+ * with Terraform.
  */
 export const configVariables: readonly ConfigVariable[] = Object.entries(descriptions).map(
   ([name, [meaning, fallback]]) => ({ name, meaning, default: fallback }),

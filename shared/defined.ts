@@ -1,4 +1,4 @@
-/** The same fields. Fields that can be undefined become optional. */
+/** The type of `Fields` without undefined values: each field that can be undefined becomes optional. */
 type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
 } & {
@@ -6,16 +6,16 @@ type Defined<Fields> = {
 };
 
 /**
- * Returns the fields except undefined fields, for types whose optional fields must be absent or have a value.
- * @example
- *     defined({ id: '1', name: undefined }); // { id: '1' }
+ * Returns the fields except those that are undefined. Use it for types whose optional fields must be absent rather than
+ * undefined.
+ * @example defined({ id: '1', name: undefined }); // { id: '1' }
  */
 export function defined<const Fields extends object>(fields: Fields): Defined<Fields>;
 export function defined(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** The same fields, each optional and not empty. */
+/** The type of `Fields` without empty values: each field is optional. */
 type Present<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined | false> };
 
 /**

@@ -6,13 +6,13 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { lockForProcess } from './processLock.ts';
 import { systemCode, withFullPath } from './systemCode.ts';
 
-/** The file mode for secrets and personal data: only the owner can read the file. */
+/** The mode of a file with secrets or personal data: only the owner can read and change the file. */
 export const OWNER_ONLY = 0o600;
 
 /**
- * Creates an empty file that only its owner can read, and removes the permissions of others from an existing file. Call it
- * before SQLite opens the file: SQLite would create a file that others can read and lock. Does not open an existing file,
- * because closing it would release this process's locks of the file.
+ * Creates an empty file that only its owner can access. If the file exists, removes the permissions of other users.
+ * Call this function before SQLite opens the file, because SQLite would let others read and lock a new file. Does not
+ * open an existing file: closing it again would release the locks that this process has on it.
  * @throws Error of the file system
  */
 export function createPrivateFile(file: string): void {
@@ -25,17 +25,17 @@ export function createPrivateFile(file: string): void {
 }
 
 /**
- * A file's content, or a function that fills the empty file. The function receives the open file and its path. Another
- * user may be able to replace the path, but not the open file.
+ * The content of a file, or a function that writes the content. The function receives the open file and its path.
+ * Another user may replace the file at this path, but not the open file.
  */
 type NewFileContent = string | Uint8Array | ((file: FileHandle, path: string) => Promise<void>);
 
 /**
  * Writes a new file that only its owner can read. The file appears under its name only when it is complete and durable.
- * After a crash, the next call for the same file removes the incomplete file.
- * @param warn called for each removed folder of a killed process
- * @throws Error of the file system: EEXIST if the name is taken, EPERM if another user has replaced the file; the
- * errors of `content`
+ * If the process is killed, the next call for the same file removes the incomplete file.
+ * @param warn called with a warning for each removed folder of a killed process
+ * @throws Error of the file system: EEXIST if the file exists, EPERM if another user has replaced the incomplete file;
+ * the errors of `content`
  */
 export async function completeFile(
   target: string,
@@ -43,7 +43,7 @@ export async function completeFile(
   warn: (warning: string) => void = () => {},
 ): Promise<void> {
   await removeLeftFolders(target, warn);
-  // A killed process cannot remove its folder. Other processes recognise by the lock whether the folder's process still
+  // A process that is killed leaves this folder. The lock in the folder shows other processes whether its process still
   // runs.
   const folder = await mkdtemp(`${target}${PARTIAL}`);
   try {
@@ -55,17 +55,17 @@ export async function completeFile(
   syncDirectory(dirname(resolve(target)));
 }
 
-/** The infix between a file's name and the random suffix of the folder in which it is written. */
+/** The file is first written in a folder, whose name consists of the file's name, this text and a random suffix. */
 const PARTIAL = '.partial-';
 /**
- * The files in the folder of an unfinished file. The copy exists only while a process holds the lock, or after the
- * process was killed.
+ * The two files in the folder of an incomplete file: the lock and the incomplete copy. If there is a copy, its process
+ * holds the lock or was killed.
  */
 const [LOCK, COPY] = ['lock', 'copy'];
 
 async function lockNewFile(path: string): Promise<Disposable> {
-  // Create the file first, because SQLite does not return the system's error. This also fails if another user has put a
-  // file there.
+  // Create the file here, because SQLite would not report the cause of a failure. This also fails if another user has
+  // created the file.
   closeSync(openSync(path, 'wx', OWNER_ONLY));
   const lock = lockAt(path);
   if (lock === undefined) throw new Error(`${path} is locked by another process`);
@@ -83,11 +83,11 @@ function lockAt(path: string): Disposable | undefined {
 async function completeIn(folder: string, target: string, content: NewFileContent): Promise<void> {
   const partial = join(folder, COPY);
   await writePartial(partial, content, dirname(target));
-  // Unlike a rename, a link never replaces a file that another process has created in the meantime.
+  // Use a link, because a rename would replace a file that another process has created since.
   await link(partial, target);
 }
 
-/** Removes the folders of processes that were killed while they wrote the file. */
+/** Removes the folders that processes left because they were killed while writing the file. */
 async function removeLeftFolders(target: string, warn: (warning: string) => void): Promise<void> {
   const directory = dirname(target);
   const names = await readdir(directory);
@@ -102,9 +102,9 @@ async function removeLeftFolders(target: string, warn: (warning: string) => void
 }
 
 /**
- * Locks a folder that a killed process left.
- * @returns undefined if a running process uses the folder. A folder without a copy is in use too: a process has just
- * created this folder.
+ * Locks the folder that a killed process left.
+ * @returns undefined if the process of the folder still runs. This includes a folder without a copy, because its
+ * process has just created it
  */
 function lockLeftFolder(folder: string): Disposable | undefined {
   const isFilled = () => [LOCK, COPY].every((file) => existsSync(join(folder, file)));
@@ -113,7 +113,7 @@ function lockLeftFolder(folder: string): Disposable | undefined {
   try {
     lock = lockForProcess(join(folder, LOCK));
   } catch (error) {
-    // The process of the folder has just completed the file, and removes the folder.
+    // The process has completed its file, and is removing the folder.
     if (!isFilled()) return undefined;
     throw error;
   }
@@ -122,7 +122,7 @@ function lockLeftFolder(folder: string): Disposable | undefined {
   return undefined;
 }
 
-/** Removes the files of a folder except the lock, which must exist until the other files are removed. */
+/** Removes all files of a folder except the lock. The lock must remain until the other files are removed. */
 async function emptyFolder(folder: string): Promise<void> {
   const names = await readdir(folder);
   for (const name of names.filter((name) => name !== LOCK)) await rm(join(folder, name), { force: true });
@@ -132,14 +132,14 @@ async function writePartial(partial: string, content: NewFileContent, directory:
   await using file = await open(partial, 'wx', OWNER_ONLY);
   await (typeof content === 'function' ? content(file, partial) : file.writeFile(content));
   await file.sync();
-  // Another user may have replaced the folder, if other users can write to the directory.
+  // If other users can write to the directory, they may have replaced the folder.
   if ((await lstat(partial)).ino !== (await file.stat()).ino)
     throw Object.assign(new Error(`EPERM: others can change ${directory}`), { code: 'EPERM' });
 }
 
 /**
- * Replaces a file. Only the owner can read the new file. After a crash, either the old or the new file is complete. The
- * caller must be the only writer of the file, because the next call overwrites the leftovers of a killed process.
+ * Replaces the content of a file durably. Only the owner can read the new file. After a crash, the file has its old or
+ * its new content, never a part. Only one process may write this file: each call overwrites what a killed process left.
  * @throws Error of the file system
  */
 export async function replaceFile(target: string, content: string): Promise<void> {
@@ -151,7 +151,7 @@ export async function replaceFile(target: string, content: string): Promise<void
 
 const NOT_PERMITTED = 'does not permit this user to create files';
 
-/** Texts that describe what is wrong with a directory, by the system's error codes. */
+/** Texts that describe the problem with a directory, by the error code of the operating system. */
 const directoryProblems: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'does not exist'],
   ['ENOTDIR', 'is not a directory'],
@@ -162,16 +162,19 @@ const directoryProblems: ReadonlyMap<string, string> = new Map([
   ['EDQUOT', 'has no space left'],
 ]);
 
-/** Tries to create a file in a directory. Returns the reason if this process cannot; undefined if it can. */
+/**
+ * Finds out whether this process can create files in a directory, by creating one. Returns the problem if it cannot,
+ * otherwise undefined.
+ */
 export async function directoryProblem(directory: string): Promise<string | undefined> {
   try {
-    // A process must be able to list the directory to remove the leftovers of killed processes.
+    // Require that this process can list the directory, because it must find the folders that killed processes left.
     await access(directory, constants.R_OK);
     await rm(await mkdtemp(join(directory, 'trial-')), { recursive: true });
     return undefined;
   } catch (error) {
     const code = systemCode(error);
-    // The system's own directories, such as /proc, accept no new files.
+    // The directory exists, so it belongs to the operating system, such as /proc, and accepts no new files.
     if (code === 'ENOENT' && existsSync(directory)) return 'accepts no new files';
     const problem = directoryProblems.get(code);
     if (problem === undefined) throw error;
@@ -179,7 +182,7 @@ export async function directoryProblem(directory: string): Promise<string | unde
   }
 }
 
-/** Creates a directory that only its owner can open, and its missing parent directories, durably. */
+/** Creates a directory, and its missing parent directories, durably. Only their owner can open them. */
 export function makeDirectory(directory: string): void {
   const first = createDirectories(resolve(directory));
   if (first === undefined) return;
@@ -188,13 +191,14 @@ export function makeDirectory(directory: string): void {
 
 /**
  * Creates a directory and its missing parents.
- * @returns the first directory that was created; undefined if all exist
+ * @returns the topmost directory that was created; undefined if all existed
  */
 function createDirectories(directory: string): string | undefined {
   try {
     return mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
-    // If the parent is read-only, Node reports that the new directory is missing. Throw the parent's error instead.
+    // If a parent directory is read-only, Node's error claims that the new directory is missing. Throw the error of the
+    // parent directory instead.
     let parent = dirname(directory);
     while (!existsSync(parent)) parent = dirname(parent);
     accessSync(parent, constants.W_OK);
@@ -202,13 +206,16 @@ function createDirectories(directory: string): string | undefined {
   }
 }
 
-/** Moves a durable file within a file system, and makes its new name durable. */
+/** Renames a file within a file system, and makes the new name durable. The content must be durable already. */
 export async function moveFile(from: string, to: string): Promise<void> {
   await rename(from, to);
   syncDirectory(dirname(resolve(to)));
 }
 
-/** Makes the names in a directory durable. Windows does this by itself, and cannot open directories. */
+/**
+ * Makes the names of a directory's files durable. Does nothing on Windows, which does so by itself and cannot open
+ * directories.
+ */
 export function syncDirectory(directory: string): void {
   if (process.platform === 'win32') return;
   const descriptor = openSync(directory, 'r');

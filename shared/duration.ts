@@ -13,7 +13,7 @@ const nanosecondsPerUnit = new Map([
   ['h', 3600e9],
 ]);
 
-/** Go's syntax of a non-negative duration. */
+/** The syntax of Go's non-negative durations. */
 export const durationPattern = /^\+?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
 const part = /([\d.]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
 const maxTextLength = 100;
@@ -37,9 +37,9 @@ export function parseGoDuration(text: string): number | undefined {
 }
 
 /**
- * Parses the `timeout` of a request: a positive Go duration of at most `limit` milliseconds.
+ * Parses a request's `timeout`, which is a positive duration of at most `limit` milliseconds in Go's syntax.
  * @returns milliseconds
- * @throws IdentityError INVALID_ARGUMENT with the field and the allowed values
+ * @throws IdentityError INVALID_ARGUMENT with the field and the permitted values
  */
 export function parseDuration(text: string, limit: number = maxMs): number {
   const milliseconds = parseGoDuration(text);

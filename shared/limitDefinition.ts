@@ -1,20 +1,23 @@
-// The description of one limit: its unit, its defaults and its text.
+// The definition of a limit: its unit, its defaults and its text.
 
 import { z } from 'zod';
 import { DAY_MS, SECOND_MS } from './clock.ts';
 import { parseGoDuration } from './duration.ts';
 
-/** The platforms. A limit has a default for each platform. */
+/** Where an instance runs. A limit can have different defaults for self-hosted instances and in the cloud. */
 export type Platform = 'selfHosted' | 'cloud';
 
-/** A limit on what a single request, or all requests together, can use. */
+/** A limit on what one request, or all requests together, may use. */
 export interface LimitDefinition {
   /** The environment variable that sets the limit; absent if the limit is fixed. */
   readonly variable?: string;
   readonly unit: keyof typeof units;
   readonly selfHosted: number;
   readonly cloud: number;
-  /** Describes the limited quantity, and the effect of exceeding the limit unless the effect is an error. */
+  /**
+   * The limited quantity, as documentation and errors describe it. If exceeding the limit is no error, the text also
+   * describes the effect.
+   */
   readonly text: string;
 }
 
@@ -27,7 +30,7 @@ const number = (what: string) =>
     .regex(/^[1-9]\d{0,14}$/, `must be ${what}`)
     .transform(Number);
 
-/** The units of limits. They parse the values of variables, and format values. */
+/** The units of limits, each with a parser for the variable's value and a formatter. */
 export const units = {
   bytes: { schema: number('a number of bytes, such as 32000000'), print: String },
   count: { schema: number('a positive whole number'), print: String },

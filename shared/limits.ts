@@ -5,16 +5,17 @@ import { withoutEmpty } from './defined.ts';
 import { jsonLimits } from './json/bytes.ts';
 import { type LimitDefinition, type Platform, UNLIMITED, units } from './limitDefinition.ts';
 
-/** The limits that no variable sets. */
+/** The limits that operators cannot change. */
 export const fixedLimits = {
   fields: 100_000,
-  // Export files compress to a tenth of their size. Files made to exhaust memory compress to a thousandth.
+  // A real export file compresses to a tenth of its size. A file made to exhaust memory compresses to a thousandth.
   inflation: 100,
   whiteSpaceBytes: 64_000_000,
   ...jsonLimits,
-  // ZITADEL indexes these texts. PostgreSQL limits an index entry to 2,704 bytes, including ids.
+  // For texts that ZITADEL keeps in an index: PostgreSQL permits 2,704 bytes in an index entry, which also contains
+  // ids.
   indexedBytes: 2_600,
-  // The highest limit that ZITADEL has for a text is 40,000.
+  // ZITADEL's greatest limit on the length of a text is 40,000.
   textBytes: 64_000,
   listElements: 5_000,
   headerBytes: 16_384,
@@ -23,16 +24,16 @@ export const fixedLimits = {
   stallMs: 60_000,
 } as const;
 
-/** The problem of a file whose white space exceeds the limit. */
+/** The problem to report about a file with too much consecutive white space. */
 export const TOO_MUCH_WHITE_SPACE = `more than ${fixedLimits.whiteSpaceBytes} bytes of white space`;
 
 function fixed(name: keyof typeof fixedLimits, unit: LimitDefinition['unit'], text: string): LimitDefinition {
   return { unit, selfHosted: fixedLimits[name], cloud: fixedLimits[name], text };
 }
 
-/** Every limit on requests. The code, `docs/configuration.md` and some error texts use this table. */
+/** All limits. The code uses this table, and `docs/configuration.md` and several error texts are generated from it. */
 const limitTable = {
-  // In the cloud, the limits of requests, responses and times are Cloud Run's own.
+  // In the cloud, the limits on requests, responses and durations are those of Cloud Run.
   requestBytes: {
     variable: 'MAX_REQUEST_BYTES',
     unit: 'bytes',
@@ -75,7 +76,7 @@ const limitTable = {
     cloud: 1_000,
     text: 'clear passwords of an import',
   },
-  // Each record needs 450 bytes of a temporary file, which Cloud Run keeps in memory.
+  // Each record needs 450 bytes in a temporary file. Cloud Run keeps such a file in memory.
   dryRunRecords: { unit: 'count', selfHosted: UNLIMITED, cloud: 200_000, text: 'records of a dry run' },
   fields: fixed(
     'fields',
@@ -104,7 +105,7 @@ const limitTable = {
     'count',
     'elements of a list in a record of a file, such as the roles of a grant',
   ),
-  // A self-hosted process also serves other requests. In the cloud, each import and export has its own process.
+  // A self-hosted process also serves other requests. In the cloud, each export and each import has its own process.
   concurrentTransfers: {
     variable: 'MAX_CONCURRENT_TRANSFERS',
     unit: 'count',
@@ -119,7 +120,8 @@ const limitTable = {
     text: 'time for the headers of a request',
   },
   headerBytes: fixed('headerBytes', 'bytes', "bytes of the names and values of a request's headers, and its path"),
-  // Must exceed the keep-alive time of the proxy in front: Google's load balancers reuse connections for 600 s.
+  // The timeout must be longer than that of the proxy in front of the service: Google's load balancers reuse a
+  // connection for up to 600 s.
   keepAliveMs: {
     unit: 'duration',
     selfHosted: 620 * SECOND_MS,
@@ -142,7 +144,7 @@ const limitTable = {
   stallMs: fixed('stallMs', 'duration', 'time for which a client may leave a response unread'),
 } as const satisfies Record<string, LimitDefinition>;
 
-/** The descriptions of limited quantities in errors. */
+/** For each limit, the quantity as errors describe it. */
 export const limitedQuantities = {
   organisations: limitTable.organisations.text,
   clearPasswords: limitTable.clearPasswords.text,
@@ -151,7 +153,7 @@ export const limitedQuantities = {
 
 export const limitDefinitions: readonly LimitDefinition[] = Object.values(limitTable);
 
-/** The value of each configurable limit: bytes, numbers or milliseconds; infinite if there is no limit. */
+/** The values of the limits that operators can change: bytes, numbers or milliseconds; Infinity for no limit. */
 export type Limits = Readonly<Record<Exclude<keyof typeof limitTable, keyof typeof fixedLimits>, number>>;
 
 function mapLimits(value: (definition: LimitDefinition) => number): Limits {
@@ -170,7 +172,7 @@ function mapLimits(value: (definition: LimitDefinition) => number): Limits {
   };
 }
 
-/** No limits, for the operator of a database. */
+/** The limits for the operator of a database: none. */
 export const noLimits: Limits = mapLimits(() => UNLIMITED);
 
 export function defaultLimits(platform: Platform): Limits {
@@ -178,7 +180,7 @@ export function defaultLimits(platform: Platform): Limits {
 }
 
 /**
- * Reads limits from environment variables. Limits whose variable is unset have the platform's default.
+ * Reads the limits from environment variables. If a variable is unset, the default of the platform applies.
  * @param problems receives a line for each invalid variable
  */
 export function readLimits(
@@ -200,18 +202,18 @@ export function printLimit({ unit }: Pick<LimitDefinition, 'unit'>, value: numbe
   return value === UNLIMITED ? 'unlimited' : units[unit].print(value);
 }
 
-/** The limits that clients should respect, as an instance publishes them; a limit without a value does not apply. */
+/** The limits that an instance publishes, so that clients can respect them. An absent limit does not apply. */
 export interface StatedLimits {
   readonly requestBytes?: number;
   readonly responseBytes?: number;
-  /** Present if the instance has a bucket through which clients can transfer larger files. */
+  /** Present if clients can transfer larger files through a bucket of the instance. */
   readonly transfers?: true;
   /** The longest timeout, in Go's syntax. */
   readonly timeout?: string;
 }
 
 /**
- * Returns the limits that clients should respect.
+ * Returns the limits that an instance publishes.
  * @param hasTransfers whether the instance has a bucket for transfers
  */
 export function stateLimits(

@@ -1,4 +1,4 @@
-// Writes the log as JSON in Cloud Logging's form, or as legible lines at a terminal.
+// Writes the log: lines of JSON as Cloud Logging expects them, or legible lines at a terminal.
 
 import { pino } from 'pino';
 
@@ -21,8 +21,8 @@ let writeLine: ((line: string) => void) | undefined;
 let traceProject: string | undefined;
 
 /**
- * The log. Pass an error as `stack_trace`: the line contains its stack and the start of its message. Never log a token,
- * a hash, a seed, a credential, a body, or a path with an id.
+ * The log. Pass an error in the field `stack_trace`; its line then contains the stack and the first line of the
+ * message. Never log a token, a hash, a seed, a credential, a body, or a path with an id.
  */
 export const log = pino(
   {
@@ -40,10 +40,10 @@ export const log = pino(
   },
 );
 
-/** A stream for log lines, which may be a terminal. */
+/** The stream that receives the lines of the log. It may be a terminal. */
 interface LogStream {
   readonly isTTY?: boolean;
-  /** The number of bytes that wait to be written. */
+  /** The number of bytes that the stream has accepted but not written yet. */
   readonly writableLength: number;
   write(text: string, done: (error?: Error | null) => void): unknown;
   on(event: 'error', listener: () => void): this;
@@ -51,18 +51,18 @@ interface LogStream {
 }
 
 /**
- * The maximum number of waiting bytes. Without this limit, waiting lines for a pipe without a reader would fill the
- * memory.
+ * The maximum number of bytes that may wait in the stream. If a process writes to a pipe that is not read, more waiting
+ * lines would fill the memory.
  */
 const PENDING_BYTES = 1_000_000;
 
 /**
- * Writes lines to a stream. If the stream does not accept a line, for example because the disk is full or a pipe is not
- * read, the line is lost. When the stream accepts a line again, writes the number of lost lines.
+ * Returns a function that writes lines to a stream. A line is lost if the stream does not accept it, for example
+ * because the disk is full or a pipe is not read. Once the stream accepts lines again, writes the number of lost lines.
  */
 function lossyWriter(stream: LogStream): (line: string) => void {
   let lost = 0;
-  // Without a listener, an error of the stream would end the process. The callback of `write` also receives the error.
+  // Without a listener, an error of the stream would end the process. The callback of `write` handles the error.
   stream.off('error', ignoreError).on('error', ignoreError);
   const write = (line: string, represented: number) => {
     if (stream.writableLength > PENDING_BYTES) {
@@ -83,7 +83,7 @@ function lossyWriter(stream: LogStream): (line: string) => void {
   return (line) => write(line, 1);
 }
 
-/** The message of the line about a finished request. At a terminal, this line has its own form. */
+/** The message of the log line about a finished request. At a terminal, such a line has a special form. */
 export const REQUEST_FINISHED = 'request finished';
 
 type LogFields = Readonly<Record<string, unknown>> & {
@@ -91,8 +91,7 @@ type LogFields = Readonly<Record<string, unknown>> & {
 };
 
 /**
- * Formats a log line for a person at a terminal, such as `16:42:10 POST /admin/v1/export 200 12 ms` and the request's
- * id.
+ * Formats a log line for a terminal, such as `16:42:10 POST /admin/v1/export 200 12 ms`, followed by the request's id.
  */
 function legibleLine(line: string): string {
   const fields: LogFields = JSON.parse(line);
@@ -108,8 +107,8 @@ function legibleLine(line: string): string {
 }
 
 /**
- * Sets the log level, and the stream for log lines, by default stdout. Lines are JSON unless the stream is a terminal.
- * @param project the Google Cloud project of the traces in log lines; by default, log lines contain no trace
+ * Sets the level of the log, and the stream that receives its lines. Lines are JSON unless the stream is a terminal.
+ * @param project the Google Cloud project that stores traces; by default, lines contain no trace
  */
 export function configureLog(
   level: LogLevel,
@@ -121,13 +120,13 @@ export function configureLog(
   traceProject = project;
 }
 
-/** Returns the field by which Cloud Logging groups the lines of a trace. */
+/** Returns the field of a log line by which Cloud Logging finds all lines of a trace. */
 export function traceField(project: string | undefined, trace: string | undefined): Record<string, string> {
   if (project === undefined || trace === undefined) return {};
   return { 'logging.googleapis.com/trace': `projects/${project}/traces/${trace}` };
 }
 
-/** Returns the fields by which Cloud Logging groups the lines of a request. */
+/** Returns the fields of a log line by which Cloud Logging finds all lines of a request. */
 export function requestFields(requestId: string, trace?: string): Readonly<Record<string, unknown>> {
   return { 'logging.googleapis.com/labels': { execution_id: requestId }, ...traceField(traceProject, trace) };
 }
@@ -135,8 +134,8 @@ export function requestFields(requestId: string, trace?: string): Readonly<Recor
 const maxMessageLength = 300;
 
 /**
- * Describes an error for the log: its name, the first line of its message, its code and its stack, then its cause.
- * A SyntaxError's message is omitted, because parsers quote the input in it.
+ * Describes an error and its causes for the log: name, code, first line of the message, and stack. Omits the message of
+ * a SyntaxError, because parsers quote their input in it.
  */
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return `a thrown ${typeof error}`;

@@ -1,20 +1,20 @@
-// Folds names that look alike to the same text.
+// Converts names that look alike to the same text.
 
-/** Texts of printable ASCII without white space. Two such texts look alike only if they differ in nothing but case. */
+/** A text of printable ASCII without white space. Two such texts look alike only if they are equal except for case. */
 const PLAIN_ASCII = /^[!-~]*$/;
-/** Invisible characters. Control characters other than white space are invisible too. */
+/** Invisible characters, including control characters other than white space. */
 const INVISIBLE = /(?:\p{Default_Ignorable_Code_Point}|[^\P{Cc}\p{White_Space}])+/gu;
 /**
- * A dot above an `i` is invisible, because the letter already has a dot. JavaScript keeps this dot in the lower case of
- * `İ`, ZITADEL does not.
+ * An `i` followed by a combining dot, which is invisible because an `i` has a dot already. JavaScript's lower case of
+ * `İ` contains this dot; ZITADEL's does not.
  */
 const DOTTED_I = /i\u0307+/g;
 
 /**
- * Returns the same text for all names that look alike. Ignores case and compatibility forms, and removes invisible
- * characters and surplus white space. Letters of different scripts remain different even if they look alike, such as
- * Latin `a` and Cyrillic `а`. The keys of stored claims depend on this function: changing it requires a new format of
- * the database.
+ * Returns a text that is equal for all names that look alike. Ignores case, compatibility forms, invisible characters
+ * and surplus white space. Letters of different scripts remain different even if they look alike, such as Latin `a` and
+ * Cyrillic `а`. The database contains keys that are made with this function, so a change of this function requires a
+ * new database format.
  */
 export function foldLookAlikes(name: string): string {
   if (PLAIN_ASCII.test(name)) return name.toLowerCase();
@@ -25,7 +25,7 @@ export function foldLookAlikes(name: string): string {
     .replace(/^ | $/g, '');
 }
 
-/** Upper case converts `ß` to `SS`, but keeps `ẞ`. Lower case comes first, because it converts `ẞ` to `ß`. */
+/** Convert to lower case first: `ẞ` becomes `ß`, which upper case converts to `SS`. Upper case alone would keep `ẞ`. */
 function foldCase(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }

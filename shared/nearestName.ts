@@ -1,8 +1,8 @@
-// Finds the known name that a caller probably meant, for errors about unknown names.
+// Finds the known name that is similar to an unknown name, so that an error can suggest it.
 
-/** The maximum length of a name to compare. */
+/** Longer names are not compared. */
 export const MAX_NAME_CHARACTERS = 64;
-/** The maximum number of differences between similar names. A third of the name's length is a further limit. */
+/** The maximum number of differing characters in similar names. In short names, it is a third of the length. */
 const MAX_DIFFERENCES = 3;
 
 /**
@@ -26,7 +26,10 @@ function foldName(name: string): string {
   return name.toLowerCase().replace(/[_\-.\s]/g, '');
 }
 
-/** Counts the characters to insert, delete, replace or swap with the next in order to turn one text into the other. */
+/**
+ * Returns the smallest number of changes that turn one text into the other. A change inserts, deletes or replaces a
+ * character, or swaps two adjacent characters.
+ */
 function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);

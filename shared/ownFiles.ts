@@ -1,4 +1,4 @@
-// Checks that only the owner of this process can read or change a file.
+// Checks whether other users of the machine can change or read a file of this process.
 
 import { lstatSync, type Stats, statSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path';
 import { fileNotOwn } from './errors/commandErrors.ts';
 import { decodeText } from './json/utf8Text.ts';
 
-/** The ways in which other users can access a file, and the remedies. */
+/** The ways in which another user can interfere with a file, each with its message. */
 const exposures = {
   link: (path: string) => `${path} is a symbolic link, or its path contains a symbolic link: specify the real path`,
   foreign: (path: string) => `${path} belongs to another user: run the command as that user, or change it with chown`,
@@ -18,32 +18,36 @@ type ExposureRule = Readonly<Partial<Record<keyof typeof exposures, 'refused' | 
 
 const refused: ExposureRule = { link: 'refused', foreign: 'refused', written: 'refused' };
 
-/** The kinds of trusted files, and what to do if other users can access them. */
+/** For each kind of file, which exposures are an error (`refused`) and which are only reported. */
 const rules = {
-  /** A data directory, its database and master key. If other users can read them, this process corrects their mode. */
+  /**
+   * A data directory with its database and master key. Exposure to readers is not an error, because the process itself
+   * removes their permission.
+   */
   data: refused,
   /** A file with a token, a key or a backup. */
   secret: { ...refused, read: 'reported' },
-  /** A file of organisations. The importing user is responsible for its content. */
+  /** An export file to import. The importing user is responsible for its content, so no exposure is an error. */
   export: { link: 'reported', foreign: 'reported', written: 'reported' },
-  /** A file of organisations that the user asks to check. */
+  /** An export file that the user only wants to check, so every exposure is reported. */
   examined: { link: 'reported', foreign: 'reported', written: 'reported', read: 'reported' },
 } as const satisfies Readonly<Record<string, ExposureRule>>;
 
 export type FileKind = keyof typeof rules;
 
 /**
- * Checks whether other users could have written or read a file or directory, before its content is trusted.
- * @param report receives a problem that the rule of the kind reports instead of refusing the file
- * @throws IdentityError PERMISSION_DENIED; Error of the file system, ENOENT for a missing file
+ * Checks whether another user could have changed or read a file or directory. Call this function before trusting the
+ * content.
+ * @param report receives an exposure that is not an error for this kind of file
+ * @throws IdentityError PERMISSION_DENIED for an exposure that is an error; Error of the file system, such as ENOENT
  */
 export function checkOwn(path: string, kind: FileKind, report?: (problem: string) => void): void {
   checkStatus(path, kind, statSync(path), report);
 }
 
 /**
- * Checks a file as `checkOwn` does, by a status that the caller has read. With the status of an open descriptor, the
- * file cannot be replaced after the check.
+ * Does the same as `checkOwn`, with a status that the caller has read. If this is the status of an open file, nobody
+ * can replace the file after the check.
  */
 export function checkStatus(path: string, kind: FileKind, status: Stats, report?: (problem: string) => void): void {
   const exposure = findExposure(path, status);
@@ -55,11 +59,11 @@ export function checkStatus(path: string, kind: FileKind, status: Stats, report?
 }
 
 /**
- * Reads a file with a secret after checking the opened descriptor.
+ * Opens a file with a secret, checks the open file with `checkOwn`, and reads it.
  * @throws the errors of `checkOwn`
  */
 export async function readOwnSecret(path: string, report: (problem: string) => void): Promise<string> {
-  // Check the path before opening it: opening a pipe would wait for its other end.
+  // Check the path before opening it, too, because opening a pipe would wait for its writer.
   const status = await stat(path);
   if (status.isDirectory()) throw Object.assign(new Error(`${path} is a directory`), { code: 'EISDIR', path });
   checkStatus(path, 'secret', status);
@@ -74,12 +78,13 @@ function findExposure(path: string, status: Stats): keyof typeof exposures | und
     const link = lstatSync(part, { throwIfNoEntry: false });
     if (link?.isSymbolicLink() && isForeign(link)) return 'link';
   }
-  // No other user can replace a terminal, or a pipe that the shell passes to the command: `<(…)` becomes /dev/fd/63.
+  // Another user cannot replace a terminal, or a pipe that the shell passes to the command as in `<(…)`, whose path is
+  // /dev/fd/63.
   const isPlanted =
     status.isFile() ||
     status.isDirectory() ||
     (status.isFIFO() && !/^\/(?:dev\/(?:stdin$|fd\/)|proc\/self\/fd\/)/.test(path));
-  // Windows has no such owners and modes.
+  // Windows has no such owners and permissions.
   if (process.geteuid === undefined || !isPlanted) return undefined;
   if (isForeign(status)) return 'foreign';
   if ((status.mode & 0o022) !== 0) return 'written';

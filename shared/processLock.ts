@@ -4,8 +4,8 @@ import { sqliteCode } from './systemCode.ts';
 const BUSY = 5;
 
 /**
- * Locks a file until the lock is disposed of or the process ends. Uses SQLite's lock of the file, which the operating
- * system releases when the process ends.
+ * Locks a file until the returned object is disposed of or the process ends. Uses SQLite's lock on the file, which the
+ * operating system releases at the end of the process.
  * @returns undefined if the file is already locked
  */
 export function lockForProcess(path: string): Disposable | undefined {

@@ -2,26 +2,29 @@
 
 import { type Clock, systemClock } from './clock.ts';
 
-/** The conditions and delays of retries. */
+/** When to retry, and how long to wait before. */
 export interface RetryPolicy {
   /**
-   * Returns the maximum number of consecutive failed attempts if the last attempt failed with this error: 1 for a
-   * permanent error, infinite for retries without limit.
+   * Returns how many attempts in a row may fail if the last of them failed with this error: 1 for a permanent error,
+   * Infinity for retries without limit.
    */
   readonly attempts: (reason: unknown) => number;
-  /** The maximum delay after the first failure; it doubles with each further failure. */
+  /** The maximum delay after the first failure, in milliseconds. Each further failure doubles it. */
   readonly initialDelayMs: number;
   readonly maxDelayMs: number;
-  /** Returns the seconds that the server of a failed attempt asks to wait; undefined if it does not ask. */
+  /**
+   * Returns the seconds for which the server of the failed attempt asks the client to wait; undefined if it does not
+   * ask.
+   */
   readonly statedSeconds?: (reason: unknown) => number | undefined;
-  /** The maximum duration without progress, if no signal ends the retries; unlimited by default. */
+  /** Without a signal, the milliseconds after which retries end unless there is progress; unlimited by default. */
   readonly budgetMs?: number;
 }
 
-/** The longest pause that a server may ask for. If it asks for a longer pause, the retries end. */
+/** The longest wait that a server may ask for. A longer one ends the retries. */
 const MAX_STATED_MS = 300_000;
 
-/** Counts consecutive failures, and doubles the maximum delay after each failure. */
+/** Counts failures in a row, and waits after each. The maximum delay doubles with each failure. */
 export class Backoff {
   private readonly policy: RetryPolicy;
   private readonly signal: AbortSignal | undefined;
@@ -29,7 +32,7 @@ export class Backoff {
   private failures = 0;
   private endsAt = Number.POSITIVE_INFINITY;
 
-  /** @param signal aborts at the call's deadline, which ends the retries and any delay */
+  /** @param signal ends the retries and the current delay, for example at the deadline of a call */
   constructor(policy: RetryPolicy, signal?: AbortSignal, clock: Clock = systemClock) {
     this.policy = policy;
     this.signal = signal;
@@ -37,9 +40,9 @@ export class Backoff {
   }
 
   /**
-   * Counts a failure, and waits before the retry. Delays are random, so that callers that failed together do not retry
-   * together.
-   * @returns whether to retry: false after the last attempt, and for a permanent error
+   * Counts a failure, and waits before the retry. The delay is random, so that callers whose attempts failed together
+   * do not retry together.
+   * @returns false if no retry is permitted: after the last attempt, and for a permanent error
    * @throws the signal's reason
    */
   async failed(reason: unknown): Promise<boolean> {
@@ -56,7 +59,7 @@ export class Backoff {
     return true;
   }
 
-  /** Resets the count after progress. */
+  /** Resets the count of failures, because an attempt has made progress. */
   progressed(): void {
     this.failures = 0;
   }
@@ -79,8 +82,8 @@ export async function retry<Result>(
     try {
       return await attempt();
     } catch (reason) {
-      // Throw a permanent error even after the deadline, because a failed precondition describes the state of the
-      // database.
+      // Throw a permanent error even if the deadline has passed. Such an error, for example a failed precondition,
+      // tells the caller the state of the database.
       const isPermanent = policy.attempts(reason) <= 1;
       if (isPermanent || !(await backoff.failed(reason))) throw reason;
     }
@@ -88,13 +91,13 @@ export async function retry<Result>(
 }
 
 /**
- * Parses the header `Retry-After` (RFC 9110, 10.2.3): seconds, or an HTTP date.
- * @returns undefined for a missing or invalid header
+ * Parses the value of a header `Retry-After` (RFC 9110, 10.2.3), which contains seconds or an HTTP date.
+ * @returns seconds; undefined for a missing or invalid value
  */
 export function parseRetryAfter(header: string | null | undefined, nowMs: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
-  // Require a letter, because `Date.parse` reads numbers such as -1 as years.
+  // Require a letter at the start of a date, because `Date.parse` accepts numbers such as -1 as years.
   const date = /^[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - nowMs) / 1_000));
 }

@@ -1,13 +1,13 @@
-// Errors of the `identity` command that concern one instance: its accounts, files and ports.
+// Errors of the `identity` command that concern a single instance: its accounts, files and ports.
 
 import { defineError } from './identityError.ts';
 
 export const usageInvalid = defineError('INVALID_ARGUMENT', 'USAGE_INVALID', { text: '{problem}' });
 
-/** The error after a signal interrupted a command. The text contains the command that continues the work. */
+/** A signal interrupted the command. The text contains the command with which the user can continue. */
 export const commandInterrupted = defineError('CANCELLED', 'COMMAND_INTERRUPTED', { text: '{interruption}' });
 
-// The message lists all problems, one per line.
+// `problems` contains all problems, one per line.
 export const configurationInvalid = defineError('INVALID_ARGUMENT', 'CONFIGURATION_INVALID', { text: '{problems}' });
 
 export const reportMissing = defineError('FAILED_PRECONDITION', 'REPORT_MISSING', {

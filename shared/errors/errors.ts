@@ -1,5 +1,5 @@
-// Errors of exports, imports and removals of OTP e-mail factors. ZITADEL defines all error ids, and the texts of errors
-// with an id (zitadel 6).
+// Errors of exports, imports and removals of the OTP e-mail factor. If ZITADEL has the error, its id and its text are
+// ZITADEL's (zitadel 6).
 
 import { badRequest, defineError, type IdentityError, shortenedText } from './identityError.ts';
 
@@ -17,7 +17,8 @@ const invalidToken = { id: 'AUTH-7fs1e', text: 'Errors.Token.Invalid' } as const
 
 export const tokenInvalid = defineError('UNAUTHENTICATED', 'TOKEN_INVALID', invalidToken);
 
-// Only callers with a well-formed token learn why the token is rejected.
+// The following errors contain the reason for the rejection (`isNamed`), because the token is well-formed. Other
+// callers do not learn the reason.
 export const tokenNotFound = defineError('UNAUTHENTICATED', 'TOKEN_NOT_FOUND', { ...invalidToken, isNamed: true });
 export const tokenExpired = defineError('UNAUTHENTICATED', 'TOKEN_EXPIRED', { ...invalidToken, isNamed: true });
 export const tokenUserInactive = defineError('UNAUTHENTICATED', 'TOKEN_USER_INACTIVE', {
@@ -25,7 +26,7 @@ export const tokenUserInactive = defineError('UNAUTHENTICATED', 'TOKEN_USER_INAC
   isNamed: true,
 });
 
-// ZITADEL has no error for this case: people in an inactive organisation can log in to ZITADEL (zitadel 9.4).
+// ZITADEL has no such error, because there the users of an inactive organisation can still log in (zitadel 9.4).
 export const organisationInactive = defineError('PERMISSION_DENIED', 'ORGANISATION_INACTIVE', {
   text: "the organisation of the token's user is inactive or removed: use a token of an active organisation's user",
 });
@@ -48,7 +49,7 @@ export const organisationsExist = defineError('ALREADY_EXISTS', 'ORGANISATIONS_E
 });
 
 /**
- * Returns the first ids for an error's text. If there are more, the last element contains the number of omitted ids.
+ * Returns the first ids to list in an error's text. If there are more, the last element is the number of omitted ids.
  */
 export function firstIds(orgIds: readonly string[]): readonly string[] {
   const more = orgIds.length - MAX_NAMED_IDS;
@@ -62,7 +63,7 @@ export const operationDenied = defineError('PERMISSION_DENIED', 'OPERATION_DENIE
   text: 'No matching permissions found',
 });
 
-// Unknown users cause this error too, so that callers cannot probe for ids.
+// An unknown user causes the same error, so that callers cannot find out which ids exist.
 export const userDenied = defineError('PERMISSION_DENIED', 'USER_DENIED', {
   id: 'AUTH-AWfge',
   text: 'No matching permissions found',
@@ -90,15 +91,18 @@ export const domainLength = defineError('INVALID_ARGUMENT', 'DOMAIN_LENGTH_INVAL
   isZitadels: true,
 });
 
-/** The path of an invalid field in a request, and the problem. */
+/** An invalid field of a request: its path and the problem. */
 export interface FieldViolation {
   readonly field: string;
   readonly description: string;
-  /** The id of the record that contains the field. The error's details add this id to the description. */
+  /** The id of the record to which the field belongs. The error's details append it to the description. */
   readonly record?: string | undefined;
 }
 
-/** A description contains a quotation and a remedy, so it may be longer than a quotation alone. */
+/**
+ * The maximum length of a description in an error. It contains a quoted value and a remedy, so it may be longer than a
+ * quotation.
+ */
 const MAX_DESCRIPTION_CHARACTERS = 500;
 
 function shortenedViolation({ field, description }: FieldViolation): FieldViolation {
@@ -116,8 +120,9 @@ function detailedViolation({ record, ...violation }: FieldViolation): FieldViola
 export const requestInvalid = defineError('INVALID_ARGUMENT', 'INVALID_REQUEST', { text: '[{field}: ]{problem}' });
 
 /**
- * Creates the error of a request with invalid fields.
- * @param message the error's text, if it is not the first violation: ZITADEL's wording, or a summary of several violations
+ * Creates the error about invalid fields of a request.
+ * @param message the text of the error: ZITADEL's text, or a summary of several violations; by default the first
+ * violation
  */
 export function invalidRequest(violations: readonly FieldViolation[], message?: string): IdentityError {
   const [first] = violations.map(shortenedViolation);
@@ -202,7 +207,7 @@ export const uploadsUnsupported = defineError('FAILED_PRECONDITION', 'UPLOADS_UN
   text: '{field}: the instance has no bucket for transfers: send the file in data_orgs, or upload it to a bucket of yours and set data_orgs_gcs',
 });
 
-/** Only RPCs have this error. An HTTP response redirects the client to a file instead. */
+/** Only RPCs fail with this error. Over HTTP, the response redirects the client to a file instead. */
 export const rpcResponseTooLarge = defineError('RESOURCE_EXHAUSTED', 'RPC_RESPONSE_TOO_LARGE', {
   text: 'the export exceeds the response limit of {limit} bytes: set gcs_output instead of response_output, or send the request as JSON over HTTP',
 });

@@ -1,4 +1,4 @@
-// Errors of the transport: routes, headers, content codings and connections.
+// Errors of HTTP requests in general: unknown routes, headers, content codings and connections.
 
 import { defineError, RETRY, RETRY_LATER } from './identityError.ts';
 
@@ -13,7 +13,7 @@ export const methodNotAllowed = defineError('UNIMPLEMENTED', 'METHOD_NOT_ALLOWED
   isZitadels: true,
 });
 
-// gRPC clients expect this code for an unknown path. JSON clients receive 404 instead.
+// gRPC clients expect this code for an unknown path; JSON clients receive 404.
 export const rpcNotFound = defineError('UNIMPLEMENTED', 'RPC_NOT_FOUND', {
   text: 'unknown service or method',
 });
@@ -30,7 +30,7 @@ export const pathWithDots = defineError('INVALID_ARGUMENT', 'PATH_WITH_DOTS', {
   text: 'invalid path: send it without the parts "." and ".."',
 });
 
-// ZITADEL redirects such a path, and a redirected POST loses its body.
+// ZITADEL redirects a path with an empty part. A redirected POST loses its body, so this service rejects the path.
 export const pathWithEmptyPart = defineError('NOT_FOUND', 'PATH_WITH_EMPTY_PART', {
   text: 'unknown path, because a part of it is empty: remove repeated slashes, or add the missing id',
 });

@@ -1,4 +1,4 @@
-// Defines the errors that callers receive: their class, their codes, and the kinds of errors.
+// The errors that callers receive: their class, their status codes, and the function that defines a kind of error.
 
 import { z } from 'zod';
 import { withoutEmpty } from '../defined.ts';
@@ -29,7 +29,6 @@ export const codes = {
   UNAUTHENTICATED: { number: 16, httpStatus: 401 },
 } as const;
 
-/** The name of a gRPC status code. */
 export type Code = keyof typeof codes;
 
 const numbers = Object.entries(codes).map(([name, { number }]) => `${number} ${name}`);
@@ -51,7 +50,7 @@ export const errorBody = z
   .readonly()
   .meta({ id: 'Error', description: 'The problem, and where to correct the request.' });
 
-/** A rendered error. */
+/** The JSON body of an error response. */
 export type ErrorBody = z.output<typeof errorBody>;
 
 /** One entry of an error body's `details`. */
@@ -61,50 +60,48 @@ export type ErrorDetail = NonNullable<ErrorBody['details']>[number];
 const DOMAIN = 'identity';
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 
-/** The properties of an error that do not depend on its parameters. */
+/** The properties that all errors of one kind share. */
 interface ErrorFacts {
-  /** The id that ZITADEL uses for the error. */
+  /** ZITADEL's id of the same error; absent if ZITADEL has no such error. */
   readonly id?: string;
-  /** Whether the text is ZITADEL's. Needed only for an error that has no id in ZITADEL. */
+  /** Whether the text is ZITADEL's although the error has no id in ZITADEL. */
   readonly isZitadels?: boolean;
-  /** Whether the response contains `reason` in addition to ZITADEL's id, because several errors share this id. */
+  /** Whether the details also contain the error's name. Set this if several errors have the same ZITADEL id. */
   readonly isNamed?: boolean;
-  /** Whether the details also list the text as a violation in the request's body. */
+  /** Whether the details also contain the text as a violation of the request body. */
   readonly isViolation?: boolean;
-  /** An HTTP status that is more specific than the status of `code`, such as 413. */
+  /** The HTTP status, such as 413, if the status of `code` is not specific enough. */
   readonly httpStatus?: number;
-  /** The seconds after which a retry may succeed. */
+  /** The seconds after which the client should retry. */
   readonly retryAfterSeconds?: number;
 }
 
-/** Optional parts of a single error. Only the log contains `cause`. */
+/** Properties of a single error. No response contains `cause`, only the log does. */
 interface Circumstances {
   readonly details?: readonly ErrorDetail[] | undefined;
   /** The option of the command to which the error refers. */
   readonly option?: string | undefined;
-  /** A sentence after the remedy, about a consequence of the error. */
+  /** A sentence that follows the remedy, such as a consequence of the error. */
   readonly note?: string | undefined;
-  /** The seconds after which the called server permits a retry. By default, the value of the error's definition. */
+  /** The seconds after which another server permits a retry. By default, the value of the error's kind applies. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 
-/** The definition, the parameters and the optional parts of an error. */
 interface ErrorParts extends ErrorFacts, IssueRow, Circumstances {
   readonly code: Code;
-  /** The error's name. It never changes. */
   readonly reason?: string;
   readonly params?: IssueParams;
 }
 
-/** Returns the detail that lists invalid fields. */
+/** Returns the error detail that lists invalid fields. */
 export function badRequest(fieldViolations: readonly { readonly field: string; readonly description: string }[]) {
   return { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations } satisfies ErrorDetail;
 }
 
 /**
- * Returns the detail with the delay before a retry. Errors in a stream of events need this detail, because events have
- * no header `Retry-After`.
+ * Returns the error detail that contains the seconds before a retry. An error in a stream of events needs it, because a
+ * line of the stream cannot have the header `Retry-After`.
  */
 export function retryInfo(seconds: number) {
   return { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${seconds}s` } satisfies ErrorDetail;
@@ -116,13 +113,16 @@ export class IdentityError extends Error {
   readonly code: Code;
   readonly reason: string | undefined;
   readonly params: IssueParams;
-  /** The message without its id and remedy. */
+  /** The message without the remedy and without ZITADEL's id. */
   readonly text: string;
   readonly httpStatus: number;
   readonly retryAfterSeconds: number | undefined;
   readonly option: string | undefined;
   readonly note: string | undefined;
-  /** ZITADEL's errors begin with an `ErrorDetail`; errors of this service end with an `ErrorInfo`. */
+  /**
+   * The details of the error. An error with an id in ZITADEL begins with an `ErrorDetail`; an error of this service
+   * ends with an `ErrorInfo`.
+   */
   readonly details: readonly ErrorDetail[];
   private readonly parts: ErrorParts;
 
@@ -150,16 +150,16 @@ export class IdentityError extends Error {
   }
 
   /**
-   * The message for the user of the command. Its remedy refers to options of the command instead of fields of a
-   * request.
+   * The message for a user of the `identity` command. Its remedy contains options of the command where the message for
+   * clients contains fields of a request.
    */
   get commandMessage(): string {
     return messageOf(this.parts, this.params, 'command');
   }
 
   /**
-   * Converts any thrown value to an error that callers may receive. An unknown error becomes INTERNAL, without its
-   * text.
+   * Converts a thrown value to an error that callers may receive. An unexpected error becomes INTERNAL, and its text is
+   * hidden.
    */
   static from(reason: unknown): IdentityError {
     return reason instanceof IdentityError ? reason : internalError({}, { cause: reason });
@@ -170,7 +170,7 @@ export class IdentityError extends Error {
     return new IdentityError({ ...this.parts, details: [...(this.parts.details ?? []), detail] });
   }
 
-  /** Returns a copy of this error with further parameters. */
+  /** Returns a copy of this error in which `params` are added to the parameters. */
   withParams(params: IssueParams): IdentityError {
     return new IdentityError({ ...this.parts, params: { ...this.params, ...params } });
   }
@@ -180,9 +180,7 @@ export class IdentityError extends Error {
     return new IdentityError({ ...this.parts, note });
   }
 
-  /**
-   * Renders the interface's error body (specification 2.3). Empty `details` are omitted, as in ZITADEL (zitadel 6.4).
-   */
+  /** Returns the error body (specification 2.3). Omits `details` if they are empty, as ZITADEL does (zitadel 6.4). */
   toJson(): ErrorBody {
     const { code, message, details } = this;
     return { code: codes[code].number, message, ...withoutEmpty({ details }) };
@@ -204,27 +202,24 @@ function messageOf(
   );
 }
 
-/** A row of the documented error table. */
+/** A kind of error, as the documentation lists it. */
 export interface ErrorRow extends ErrorFacts, IssueRow, Required<Pick<ErrorParts, 'code' | 'reason'>> {}
 
-/** The arguments of a factory. The caller may omit the parameters if all are optional. */
+/** The arguments of an error factory. The parameters of the text may be omitted if all of them are optional. */
 type Arguments<Row extends IssueRow> =
   Record<never, never> extends ParametersOf<Row>
     ? [params?: ParametersOf<Row>, circumstances?: Circumstances]
     : [params: ParametersOf<Row>, circumstances?: Circumstances];
 
-/** Creates errors of one kind; `row` documents them. */
+/** A function that creates errors of one kind. The documentation is generated from `row`. */
 export interface ErrorFactory<Row extends IssueRow = IssueRow, Reason extends string = string> {
   (...[params, circumstances]: Arguments<Row>): IdentityError;
   readonly row: ErrorRow & { readonly reason: Reason };
-  /**
-   * Whether a value is an error of this kind, or has such an error as its cause. The cause may be an error body that
-   * another instance returned.
-   */
+  /** Whether a value is an error of this kind, or was caused by an error of this kind, even in another instance. */
   readonly is: (value: unknown) => value is IdentityError;
 }
 
-/** Whether a value is an error factory. Modules of errors export other functions too. */
+/** Whether an export of a module is an error factory: the modules that define errors also export other functions. */
 export function isErrorFactory(value: unknown): value is ErrorFactory {
   return typeof value === 'function' && 'row' in value;
 }
@@ -251,7 +246,9 @@ export function defineError<Reason extends string, const Row extends IssueRow>(
   return Object.assign(create, { row, is });
 }
 
-/** Returns the name of an error, or of an error body that another instance returned; undefined for other values. */
+/**
+ * Returns the name of an error, which may be an error body from another instance. Returns undefined for other values.
+ */
 export function reasonOf(value: unknown): unknown {
   if (value instanceof IdentityError) return value.reason;
   return infoIn(errorBody.safeParse(value).data?.details ?? [])?.reason;
@@ -264,24 +261,26 @@ const errorInfo = z.looseObject({
   metadata: z.record(z.string(), z.string()).default({}),
 });
 
-/** Returns the name and the parameters of another instance's error; undefined if the details do not contain them. */
+/**
+ * Returns the name and the parameters of an error from another instance. Returns undefined if the details lack them.
+ */
 export function infoIn(details: readonly unknown[]): { reason: string; metadata: IssueParams } | undefined {
   return details.map((detail) => errorInfo.safeParse(detail).data).find((data) => data !== undefined);
 }
 
-/** The remedy for a transient failure, for the user of the command. */
+/** The remedy for a temporary failure, in messages of the `identity` command. */
 export const REPEAT_COMMAND = 'repeat the command';
 
-/** The remedies for a transient failure: retry soon, or after some time. */
+/** The remedies for a temporary failure. `RETRY` is for failures that end soon, `RETRY_LATER` for longer ones. */
 export const RETRY = { http: 'retry the request', command: REPEAT_COMMAND } as const;
 export const RETRY_LATER = { http: 'retry the request later', command: REPEAT_COMMAND } as const;
 
-/** The error that callers receive in place of an unexpected error. */
+/** The error that a caller receives after an unexpected error. */
 export const internalError = defineError('INTERNAL', 'INTERNAL_ERROR', {
   text: 'An internal error occurred',
 });
 
-/** The maximum length of a quotation from a request: texts in requests can be megabytes long. */
+/** The maximum number of characters to quote from a request, because a text in a request can be megabytes long. */
 const MAX_QUOTED_CHARACTERS = 200;
 
 /** Shortens a text from a request, to quote it in a response. */

@@ -1,35 +1,34 @@
-// Texts of errors, record errors and warnings: templates with named parameters.
+// Texts of errors, record errors and warnings. They are templates with named parameters.
 
 import { shellWord } from '../shellWord.ts';
 
-/** A parameter's value. In the text, commas separate the elements of a list. */
+/** The value of a parameter. A list becomes a text with commas. */
 type Value = string | number | readonly string[];
 
 type BracedIn<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
   ? Name | BracedIn<Rest>
   : never;
 
-/** The names of the parameters in a text. Any other text in braces, such as JSON, is not a parameter. */
+/** The parameter names in a template. Braces around a text with quotation marks, such as JSON, are not parameters. */
 type NamesIn<Text extends string> = Exclude<BracedIn<Text>, `${string}"${string}`>;
 
 type WithoutOptional<Text extends string> = Text extends `${infer Start}[${string}]${infer Rest}`
   ? `${Start}${WithoutOptional<Rest>}`
   : Text;
 
-/** The values of parameters by their names; an absent parameter is undefined. */
 export type IssueValues = Readonly<Record<string, Value | undefined>>;
 
 /** The parameters of an error or a warning in a response. */
 export type IssueParams = Readonly<Record<string, string>>;
 
 /**
- * The text of an error or a warning. It is a template: `{limit}` is a parameter, and a part in brackets is omitted if
- * its parameter has no value.
+ * The text of an error or a warning, as a template. `{limit}` is a parameter. A part in square brackets is omitted if a
+ * parameter in it has no value.
  */
 export interface IssueRow {
   readonly text: string;
   /**
-   * What the reader can do. Two texts are needed if a field of the request and an option of the command have different
+   * What the reader can do about the problem. Two texts, if a request's field and the command's option have different
    * names.
    */
   readonly remedy?: string | { readonly http: string; readonly command: string };
@@ -42,20 +41,20 @@ type Advice<Row extends IssueRow> = Row['remedy'] extends infer Remedy extends s
     : '';
 type Template<Row extends IssueRow> = `${Row['text']}${Advice<Row>}`;
 
-/** The parameters of a row. Parameters in brackets are optional. */
+/** The parameters of a template. Parameters that only occur in square brackets are optional. */
 export type ParametersOf<Row extends IssueRow> = {
   readonly [Name in NamesIn<WithoutOptional<Template<Row>>>]: Value;
 } & { readonly [Name in NamesIn<Template<Row>>]?: Value | undefined };
 
-/** The reader of a text: the client of an instance, or the user of the command. */
+/** Who reads a text: the client of an instance, or the user of the `identity` command. */
 export type Reader = 'http' | 'command';
 
-/** Returns a row's text and remedy, joined with a colon, after inserting the parameters' values. */
+/** Fills the templates of a row: the text, a colon and the remedy. */
 export function issueText(row: IssueRow, params: IssueParams, reader: Reader): string {
   return fill(templateText(row, reader), params);
 }
 
-/** Returns a row's text and remedy, joined with a colon, as templates. */
+/** Returns the template of a row's whole message: the text, a colon and the remedy. */
 export function templateText({ text, remedy }: IssueRow, reader: Reader): string {
   const advice = typeof remedy === 'object' ? remedy[reader] : remedy;
   return advice === undefined ? text : `${text}: ${advice}`;
@@ -70,8 +69,8 @@ function lacksParam(template: string, params: IssueParams): boolean {
 }
 
 /**
- * Fills a template, and omits the optional parts whose parameters have no value. Quotes the value of a command option,
- * such as `--org {orgId}`, for a shell.
+ * Inserts the parameters into a template. Omits a part in square brackets if one of its parameters has no value. Quotes
+ * a value after an option, such as `--org {orgId}`, for a shell.
  */
 function fill(template: string, params: IssueParams): string {
   return template
@@ -83,12 +82,15 @@ function fill(template: string, params: IssueParams): string {
     });
 }
 
-/** Whether a server's error has all parameters of a row. A server of another version may send other parameters. */
+/**
+ * Whether the parameters of a server's error suffice for a row's template. A server of another version may send other
+ * parameters.
+ */
 export function hasParams(row: IssueRow, params: IssueParams): boolean {
   return !lacksParam(issueText(row, {}, 'command'), params);
 }
 
-/** Converts the values of parameters to texts, for responses. Omits undefined values. */
+/** Converts the parameters' values to texts, as responses contain them. Omits undefined values. */
 export function issueParams(values: IssueValues): IssueParams {
   const entries = Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, textOf(value)]],

@@ -1,12 +1,12 @@
-// Reasons, texts and remedies of the manual steps after an import into any target. The sections declare further steps
-// for ZITADEL.
+// The manual steps that an import into any target can leave: reasons, texts and remedies. Further steps of imports into
+// ZITADEL are declared in the sections.
 
 import type { IssueRow } from './issueText.ts';
 
-/** The content of an instance that no export contains. */
+/** The instance-wide records that no export contains. */
 export const INSTANCE_CONTENT = 'the policies, members, identity providers, texts and settings of the instance';
 
-/** Second factors that no export contains. */
+/** The second factors that no export contains. */
 export const OTHER_FACTORS = 'passkeys, U2F factors, recovery codes and OTP by SMS';
 
 const newPasswords = 'people without a password hash must set new passwords';
@@ -14,10 +14,11 @@ const addAgain = 'people who used these factors must add them again';
 const createKeys = 'create them again in the target';
 
 /**
- * Returns the manual step for a file that lacks some secrets. The user can export again with these secrets, or do
- * something else.
- * @param otherwise what the user can do without a second export
- * @param overwrites whether the second import must overwrite existing people
+ * Returns the manual step about a file without some secrets. The user can export them with a second export, or follow
+ * `otherwise`.
+ * @param otherwise the remedy without a second export
+ * @param overwrites whether people exist already when the second file is imported, so that the import must overwrite
+ * them
  */
 function missing(secrets: string, kind: 'passwords' | 'otp' | 'keys', otherwise: string, overwrites = false): IssueRow {
   const overwrite = (option: string) => (overwrites ? ` and overwrite existing people (${option})` : '');
@@ -30,12 +31,12 @@ function missing(secrets: string, kind: 'passwords' | 'otp' | 'keys', otherwise:
   };
 }
 
-/** Whether a step concerns secrets that the user requested but the source does not have. */
+/** Whether a manual step is about secrets that the user requested but the source does not have. */
 export function isNotInSource(reason: string | undefined): boolean {
   return reason?.endsWith('_not_in_source') === true;
 }
 
-/** The reasons of manual steps. Programs may depend on the reasons; the texts are for people and may change. */
+/** The manual steps by their reasons. Programs may rely on the reasons, but not on the texts, which can change. */
 export const manualSteps = {
   instance_not_exported: {
     text: `no export contains ${INSTANCE_CONTENT}`,

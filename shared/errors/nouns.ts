@@ -1,6 +1,6 @@
-// Words for records and secrets in texts for people.
+// Words for records and secrets, for texts that people read.
 
-/** The words that cannot be derived from the name of the section, record type or kind of secret. */
+/** The words that do not follow from the name of a section, record type or kind of secret. */
 const nouns: ReadonlyMap<string, string> = new Map([
   ['org', 'organisations'],
   ['humanUsers', 'people'],
@@ -14,20 +14,23 @@ const nouns: ReadonlyMap<string, string> = new Map([
   ['otpEmailFactors', 'OTP e-mail factors'],
 ]);
 
-/** Returns the words for a section's records, or for a kind of secret, such as `project roles` for `projectRoles`. */
+/**
+ * Returns the plural noun for a section's records or for a kind of secret, such as `project roles` for `projectRoles`.
+ */
 export function words(name: string): string {
   return nouns.get(name) ?? name.replace(/_|(?=[A-Z])/g, ' ').toLowerCase();
 }
 
 /**
- * Returns the words for a single record of a section or of an error type: `person` for `humanUsers` and `human_user`.
+ * Returns the singular noun for a section or for the record type in an error: `person` for `humanUsers` and for
+ * `human_user`.
  */
 export function recordNoun(name: string): string {
   const noun = words(name);
   return noun === 'people' ? 'person' : noun.replace(/s$/, '');
 }
 
-/** Returns the noun for a record with its article: `an application`. */
+/** Returns a noun with its indefinite article, such as `an application`. */
 export function withArticle(noun: string): string {
   return `${/^(?!user)[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }

@@ -1,11 +1,11 @@
-// Errors of the `identity` command about places (instances, databases, files and ZITADEL), and about migrations between
-// them. No text contains a token.
+// Errors of the `identity` command about places: instances, databases, files and ZITADEL. Includes the errors of
+// migrations between places. No text contains a token.
 
 import { shellWord } from '../shellWord.ts';
 import { tokenExpired, tokenForOtherOperation, tokenNotFound, tokenUserInactive } from './errors.ts';
 import { defineError, type IdentityError, REPEAT_COMMAND, reasonOf } from './identityError.ts';
 
-/** The template of errors whose problem and remedy the throwing code describes. */
+/** A template without its own words: the code that creates the error supplies the problem and the remedy. */
 const DESCRIBED = { text: '{place} {problem}', remedy: '{advice}' } as const;
 
 export const placeUnreachable = defineError('UNAVAILABLE', 'PLACE_UNREACHABLE', {
@@ -34,13 +34,15 @@ export const zitadelHostUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_HO
   text: '{url} is a ZITADEL instance that does not serve this host ({message}): specify the address with its ExternalDomain, or configure the proxy in front of ZITADEL to forward that host',
 });
 
-/** The option and the file of a token. The file is absent if the user entered the token at the terminal. */
+/**
+ * Where a token came from: the option and the file. If the user entered the token at the terminal, there is no file.
+ */
 interface TokenSource {
   readonly tokenOption: string;
   readonly tokenFile?: string | undefined;
 }
 
-/** The problems of rejected tokens, by the name of the error that the instance returned. */
+/** The problem to print if an instance rejects a token, by the name of the instance's error. */
 const tokenProblems: ReadonlyMap<unknown, string> = new Map([
   [tokenExpired.row.reason, 'it has expired'],
   [tokenNotFound.row.reason, 'it was revoked, or belongs to another instance'],
@@ -53,7 +55,9 @@ export const tokenRejected = defineError('UNAUTHENTICATED', 'PLACE_TOKEN_REJECTE
     '[{check}, or ]create another token there, store only the token in a file, and specify the file with {option}',
 });
 
-/** Creates the error for a rejected token, with the problem that the instance reported. */
+/**
+ * Creates the error about a token that an instance rejected. The text contains the problem that the instance reported.
+ */
 export function placeTokenRejected(
   place: string,
   { tokenOption: option, tokenFile }: TokenSource,
@@ -70,7 +74,10 @@ export const tokenForbidden = defineError('PERMISSION_DENIED', 'PLACE_TOKEN_FORB
   text: '{place} does not permit this call with the token of {option} ({reason})[: {advice}]',
 });
 
-/** Creates the error for a token without permission. The message about a restricted token already contains a remedy. */
+/**
+ * Creates the error about a token that lacks a permission. If the token is restricted to other operations, `reason`
+ * already contains the remedy.
+ */
 export function placeTokenForbidden(place: string, option: string, reason: string, cause?: unknown): IdentityError {
   const isRestricted = reasonOf(cause) === tokenForOtherOperation.row.reason;
   const advice = isRestricted ? undefined : 'use a token of a service user with the role IAM_OWNER';
@@ -81,7 +88,7 @@ export const placeRefused = defineError('FAILED_PRECONDITION', 'PLACE_REFUSED', 
   text: '{place} refuses[ {content}]: {reason}',
 });
 
-/** Another server, such as a proxy, responded instead of the instance. */
+/** Not the instance but another server, such as a proxy in front of the instance, rejected the request. */
 export const gatewayRefused = defineError('FAILED_PRECONDITION', 'PLACE_GATEWAY_REFUSED', DESCRIBED);
 
 export const contentTooLarge = defineError('FAILED_PRECONDITION', 'CONTENT_TOO_LARGE', {
@@ -94,13 +101,13 @@ export const placeFailed = defineError('UNAVAILABLE', 'PLACE_FAILED', {
   remedy: REPEAT_COMMAND,
 });
 
-/** The place is temporarily unavailable. Repeating the same request may succeed. */
+/** The place is temporarily unavailable; a retry may succeed. */
 export const placeUnavailable = defineError('UNAVAILABLE', 'PLACE_UNAVAILABLE', {
   text: '{place} failed: {reason}',
   remedy: REPEAT_COMMAND,
 });
 
-/** The gateway in front of the place ended a call at its time limit. Repeating a short call may succeed. */
+/** The gateway in front of the place has a time limit, and ended the call. A shorter call may succeed. */
 export const gatewayTimedOut = defineError('UNAVAILABLE', 'PLACE_GATEWAY_TIMED_OUT', {
   text: '{place} failed: {reason}',
   remedy: `${REPEAT_COMMAND}; if this happens again, raise the response timeout of the gateway in front of the instance`,

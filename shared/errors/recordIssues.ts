@@ -1,12 +1,12 @@
-// Errors of single records in an import: reasons, texts and remedies, and the equivalent errors of ZITADEL.
+// Errors about single records of an import: their reasons, texts and remedies, and ZITADEL's corresponding errors.
 
 import { type IssueParams, type IssueRow, issueParams, type ParametersOf } from './issueText.ts';
 
 const USE_ANOTHER_ID = 'use another id, or another instance';
 
 /**
- * The reasons of record errors in an import into this service. The response lists them next to ZITADEL's messages; the
- * command prints the texts.
+ * The errors about records in an import into this service, by reason. A response contains the reason and ZITADEL's
+ * message; the command prints the text.
  */
 export const instanceIssues = {
   record_exists: {
@@ -189,8 +189,8 @@ const REGISTER_ANEW = 'the person must register an authenticator app';
 const CLOSE_IT = 'deactivate or lock the record in the target';
 
 /**
- * The reasons of record errors that occur only in imports into ZITADEL. The command itself finds most of them;
- * ZITADEL's responses contain only a few.
+ * Further errors about records in an import into ZITADEL, by reason. The command finds most of these problems itself,
+ * because ZITADEL's responses report only a few.
  */
 export const zitadelIssues = {
   hash_cost_refused: {
@@ -309,7 +309,7 @@ export type RecordReason = keyof typeof recordIssues;
 
 type Parameters<Reason extends RecordReason> = ParametersOf<(typeof recordIssues)[Reason]>;
 
-/** A reason with its parameters, which may be omitted if all are optional. */
+/** A reason with its parameters. The parameters may be omitted if all of them are optional. */
 type Reasoned<Reason extends RecordReason> = { readonly reason: Reason } & (Partial<
   Parameters<Reason>
 > extends Parameters<Reason>
@@ -318,7 +318,7 @@ type Reasoned<Reason extends RecordReason> = { readonly reason: Reason } & (Part
 
 export type AnyReasoned = { readonly [Reason in RecordReason]: Reasoned<Reason> }[RecordReason];
 
-/** The reason of a record's error, and its parameters as texts. */
+/** The reason of an error about a record, and the parameters as texts. */
 export interface Meaning {
   readonly reason: RecordReason;
   readonly params?: IssueParams;
@@ -331,8 +331,8 @@ const rolesInvalid = because('member_roles_invalid', {});
 const passwordTooSimple = because('password_too_simple', {});
 
 /**
- * The meanings of ZITADEL's record errors, by message key. If a key has several meanings, the error's id is used
- * instead.
+ * The reason of each of ZITADEL's errors about records, by the error's message key. If a message key has several
+ * meanings, the entry has the error's id instead.
  */
 export const zitadelErrors = {
   'Errors.Action.AlreadyExisting': exists,
@@ -403,8 +403,8 @@ export const zitadelErrors = {
   'Errors.AuthNKey.ExpireBeforeNow': because('key_expired', {}),
   'Errors.User.Machine.Key.Invalid': because('key_invalid', {}),
   'Errors.Project.App.AuthMethodNoPrivateKeyJWT': because('key_unused', {}),
-  // The command does not send addresses that every release rejects. If ZITADEL returns this error, only the target's
-  // release rejects the address.
+  // The command does not send e-mail addresses that every release of ZITADEL rejects. So this error means that only the
+  // target's release rejects the address.
   'EMAIL-599BI': because('email_refused', {}),
   'CRYPT-5uV9n': because('hash_cost_refused', {}),
   'CRYPT-2xK7d': because('hash_unverifiable', {}),
@@ -412,24 +412,23 @@ export const zitadelErrors = {
   'PROJECT-msNebo': because('logout_host_refused', {}),
 } satisfies Record<string, Meaning>;
 
-/** A key of a ZITADEL error with a known meaning. */
 export type ZitadelKey = keyof typeof zitadelErrors;
 
 const meanings: ReadonlyMap<string, Meaning> = new Map(Object.entries(zitadelErrors));
 
-/** A record's error: the target's message, and its reason. */
+/** An error about a record: the message of the target, and the reason that this service derives from it. */
 export interface ReportedIssue extends Meaning {
   readonly message: string;
 }
 
-/** Parses an error in ZITADEL's response to an import: `ID=<id> Message=<key>`, or `ID=<id> <key>` in ZITADEL 2. */
+/** Parses an error about a record from ZITADEL's response: `ID=<id> Message=<key>`, or `ID=<id> <key>` in ZITADEL 2. */
 export function zitadelIssue(message: string): ReportedIssue {
   const [, id = '', key = ''] = /^ID=(\S+) (?:Message=)?(\S*)/.exec(message) ?? [];
   const meaning = meanings.get(id) ?? meanings.get(key) ?? because('zitadel_refuses', { error: message });
   return { message, ...meaning };
 }
 
-/** Returns the reason of a record's error with its parameters. */
+/** Returns a reason with its parameters as texts. */
 export function because<Reason extends RecordReason>(reason: Reason, params: Parameters<Reason>): Meaning {
   const all = issueParams(params);
   return Object.keys(all).length === 0 ? { reason } : { reason, params: all };

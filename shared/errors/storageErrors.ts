@@ -1,4 +1,4 @@
-// Errors of objects in Cloud Storage. No text contains a part of a credential or a message of the client library.
+// Errors about objects in Cloud Storage. No text contains a credential or a message of Google's library.
 
 import { defineError, RETRY } from './identityError.ts';
 
@@ -7,7 +7,7 @@ interface ObjectAddress {
   readonly path: string;
 }
 
-/** Returns the URI that errors use for an object. */
+/** Returns an object's URI, as error texts contain it. */
 export const objectUri = ({ bucket, path }: ObjectAddress) => `gs://${bucket}/${path}`;
 
 export const bucketNotFound = defineError('INVALID_ARGUMENT', 'BUCKET_NOT_FOUND', {
@@ -22,7 +22,7 @@ export const objectExists = defineError('ALREADY_EXISTS', 'OBJECT_EXISTS', {
   text: '{at}: the object exists and is never overwritten: choose another path',
 });
 
-/** `role` is Google's name for the missing role. */
+/** `role` is the missing role, by Google's name. */
 export const objectForbidden = defineError('PERMISSION_DENIED', 'OBJECT_FORBIDDEN', {
   text: '{at}: grant the service account the role {role} on the bucket',
 });
@@ -44,7 +44,7 @@ export const objectCorrupted = defineError('UNAVAILABLE', 'OBJECT_CORRUPTED', {
   remedy: RETRY,
 });
 
-/** `name` is the object's path in the instance's bucket for transfers. */
+/** `name` is the path of the object in the instance's bucket for transfers. */
 export const transferNotFound = defineError('NOT_FOUND', 'TRANSFER_NOT_FOUND', {
   text: '{name} does not exist: {problem}',
 });
@@ -59,7 +59,7 @@ export const storageRejected = defineError('INVALID_ARGUMENT', 'STORAGE_REJECTED
   text: "{at}: Cloud Storage rejected the request with status {status}: check the bucket's settings",
 });
 
-/** The instance cannot access its own bucket. Only its operator can grant access, not the caller. */
+/** The instance has no access to its own bucket. The caller cannot change this; the operator of the instance can. */
 export const transfersForbidden = defineError('UNAVAILABLE', 'TRANSFERS_FORBIDDEN', {
   text: "{at}: the function's service account has no permission to use the bucket for transfers: grant the account the role Storage Object User on the bucket",
 });
@@ -72,7 +72,7 @@ export const signingForbidden = defineError('UNAVAILABLE', 'SIGNING_FORBIDDEN', 
   text: "{at}: the function's service account has no permission to sign a URL: grant the account the role Service Account Token Creator on itself, and enable iamcredentials.googleapis.com in the project",
 });
 
-/** `failure` is the HTTP status of the response, or the code of a failed connection. */
+/** `failure` is the HTTP status of Google's response, or the error code of a failed connection. */
 export const signingFailed = defineError('UNAVAILABLE', 'SIGNING_FAILED', {
   text: '{at}: IAM Credentials did not sign the URL ({failure})',
   remedy: RETRY,

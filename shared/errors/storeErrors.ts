@@ -1,4 +1,5 @@
-// Errors of a database, its audit trail, and the keys that encrypt its secrets. No text contains any part of a key.
+// Errors about a database, its audit trail, and the master keys that encrypt its secrets. No text contains a part of a
+// key.
 
 import { defineError, REPEAT_COMMAND, RETRY, RETRY_LATER } from './identityError.ts';
 
@@ -7,7 +8,7 @@ export const storeUnavailable = defineError('UNAVAILABLE', 'STORE_UNAVAILABLE', 
   remedy: RETRY,
 });
 
-// The disk of a self-hosted instance is full, or the platform no longer accepts log lines.
+// The audit trail cannot be written: the disk of a self-hosted instance is full, or the platform rejects log lines.
 export const auditUnwritable = defineError('UNAVAILABLE', 'AUDIT_UNWRITABLE', {
   text: 'the audit trail is not writable, so the operation was not performed: free disk space, or correct the permissions of the data directory',
 });
@@ -55,7 +56,7 @@ export const databaseFormatUnsupported = defineError('UNAVAILABLE', 'DATABASE_FO
   text: 'the database has {format}, and this version needs format {supported}: run the version that wrote the database, or begin with an empty database',
 });
 
-/** Describes the format of a database; undefined or 0 means that the database has no format. */
+/** Returns the words for a database's format; undefined and 0 mean that the database has no format. */
 export function formatText(format: number | undefined): string {
   return format === undefined || format === 0 ? 'no format' : `format ${format}`;
 }

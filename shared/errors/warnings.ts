@@ -3,7 +3,9 @@
 import { withoutEmpty } from '../defined.ts';
 import { type IssueParams, type IssueRow, issueParams, issueText, type ParametersOf } from './issueText.ts';
 
-/** The reasons of an import's warnings. Programs may depend on the reasons; the texts are for people and may change. */
+/**
+ * The warnings of imports by their reasons. Programs may rely on the reasons, but not on the texts, which can change.
+ */
 export const warnings = {
   field_ignored: { text: 'unknown field of the request, ignored[: the nearest known field is {nearest}]' },
   manifest_missing: { text: 'the file has no manifest', remedy: 'its completeness cannot be verified' },
@@ -102,7 +104,7 @@ export const warnings = {
     text: 'the file has no name for the organisation',
     remedy: 'import the file only into a target that has the organisation, or add `org` with a `name`',
   },
-  // Warnings about an export from ZITADEL.
+  // Warnings about the export from ZITADEL that wrote the file.
   states_not_returned: {
     text: 'ZITADEL did not return the states of these records in organisation {organisation}, which therefore count as active: {states} ({problem})',
   },
@@ -142,7 +144,7 @@ export const warnings = {
 
 export type WarningReason = keyof typeof warnings;
 
-/** A warning of a record. */
+/** A warning about a record. */
 export interface RecordWarning {
   readonly reason: WarningReason;
   readonly message: string;

@@ -1,4 +1,5 @@
-// Creates the store on top of a database, with transactions, encryption of secrets, checks and counts.
+// Creates the store on top of a database adapter. Adds transactions, the encryption of secrets, checks, and counts of
+// documents.
 
 import type { Database, Moment, VersionedDocuments } from './database.ts';
 import { type FieldName, fieldNames } from './documentFields.ts';
@@ -17,8 +18,8 @@ import type {
 import { checkCommitSize, type TransactionDatabase, transact } from './transaction.ts';
 
 /**
- * Creates the store of a database. The store encrypts the secrets in writes and decrypts the secrets in reads. Without
- * master keys, only reads and writes of secrets fail.
+ * Creates the store of a database. The store encrypts secrets before it writes them, and decrypts secrets after it
+ * reads them. If the master key is missing, only operations with secrets fail.
  */
 export function createStore<Past extends Moment>(database: Database<Past>, guard: DatabaseGuard): Store {
   return createCalledStore({ database, guard, counts: { read: 0, written: 0 } }, undefined);
@@ -30,14 +31,13 @@ interface Parts<Past extends Moment> {
   readonly counts: { -readonly [Name in keyof DocumentCounts]: number };
 }
 
-/** The read operations of a store, for one call of a function. */
 interface Reads<Past extends Moment> {
   /** @param at the past state to read; by default the latest state */
   read(keys: readonly DocumentKey[], fields?: readonly FieldName[], at?: Past): Promise<VersionedDocuments>;
   scan(range: ScanRange, at: Past): AsyncIterable<readonly StoredDocument[]>;
 }
 
-/** Creates read operations that decrypt secrets, and count the documents that they read. */
+/** Creates read operations that decrypt secrets. They also count the documents that they read. */
 function createReads<Past extends Moment>(
   { database, guard: { keyring }, counts }: Parts<Past>,
   call: StoreCall | undefined,
@@ -68,10 +68,7 @@ function createReads<Past extends Moment>(
   return { read, scan };
 }
 
-/**
- * Creates a store.
- * @param call the call that the store serves; undefined if it serves no particular call
- */
+/** @param call the call that this store serves; undefined if it serves no particular call */
 function createCalledStore<Past extends Moment>(parts: Parts<Past>, call: StoreCall | undefined): Store {
   const { database, guard, counts } = parts;
   const { read, scan } = createReads(parts, call);
@@ -82,12 +79,15 @@ function createCalledStore<Past extends Moment>(parts: Parts<Past>, call: StoreC
     counts.written += writes.length;
   };
 
-  /** The operations with which the guard itself reads and writes. The store runs them without calling the guard. */
+  /** The operations with which the guard itself reads and writes. They do not call the guard. */
   const unguarded: Pick<DocumentStore, 'getMany' | 'commit'> = {
     getMany: async (keys, fields) => (await read(keys, fields)).documents,
     commit: (writes) => commit(writes, new Map(), []),
   };
-  /** Runs a read in parallel with the guard's check. If the check fails, discards the result. */
+  /**
+   * Runs the guard's check in parallel with a read. If the check fails, throws its error instead of returning the
+   * result.
+   */
   const checked = <Result>(reading: Promise<Result>): Promise<Result> => {
     const check = guard.check(unguarded);
     return check === undefined ? reading : Promise.all([reading, check]).then(([result]) => result);

@@ -5,12 +5,12 @@ import type { InstanceLock } from './lock/instanceLock.ts';
 import type { Advice, DocumentKey, ScanRange, StoreCall, StoredDocument, Trail, TrailEvent, Write } from './store.ts';
 
 /**
- * A document's version, which changes with every write; undefined for a missing document. Of two changes, the later has
- * the greater version, compared as texts.
+ * The version of a document, which increases with every change when compared as a text. Undefined for a missing
+ * document.
  */
 export type Version = string | undefined;
 
-/** For each document path, the version that the document must have for the commit to succeed. */
+/** The version that each of these documents must have for a commit to succeed, by path. */
 export type ExpectedVersions = ReadonlyMap<string, { readonly key: DocumentKey; readonly version: Version }>;
 
 /** Documents in the order of the requested keys, each with its version. */
@@ -19,7 +19,7 @@ export interface VersionedDocuments {
   readonly versions: readonly Version[];
 }
 
-/** A past state of a database. It cannot be read after it was disposed of. */
+/** A past state of the database, which can be read until it is disposed of. */
 export interface Moment extends AsyncDisposable {
   readonly readTime: Date;
 }
@@ -28,13 +28,13 @@ export interface Moment extends AsyncDisposable {
 export type StoredRange = ScanRange & { readonly fields: readonly FieldName[] };
 
 /**
- * A database with versioned documents. It does not encrypt: the store passes only encrypted secrets. Each method
- * receives the call that it serves, if any. If an operation fails temporarily, the adapter retries it until the call's
- * deadline. After the deadline, the adapter attempts each operation once, so that the call can finish a batch that has
- * begun.
+ * A database whose documents have versions. It does not encrypt: the store passes it encrypted secrets. The argument
+ * `call` is the call that the operation serves, if any. The adapter retries an operation after a temporary failure
+ * until the call's deadline. After the deadline, it attempts each operation once, so that the call can finish a batch
+ * that has begun.
  */
 export interface Database<Past extends Moment> {
-  /** Reads documents of a single state of the database: the past state `at`, or the latest state. */
+  /** Reads documents of one state of the database: the past state `at`, or by default the latest state. */
   read(
     keys: readonly DocumentKey[],
     fields: readonly FieldName[],
@@ -42,14 +42,15 @@ export interface Database<Past extends Moment> {
     call: StoreCall | undefined,
   ): Promise<VersionedDocuments>;
   /**
-   * Yields the documents of a range in the range's order, in batches of up to some hundreds. Reads only as fast as the
-   * caller consumes, and lets other work of the process run between batches.
+   * Yields the documents of a range in order, in batches of up to some hundred documents. Reads no faster than the
+   * caller consumes. Between batches, other work of the process can run.
    */
   scan(range: StoredRange, at: Past, call: StoreCall | undefined): AsyncIterable<readonly StoredDocument[]>;
   /**
-   * Applies all writes if every expected document still has its version, otherwise none. Resolves when the writes, and
-   * all data that earlier reads returned, are durable. A commit without writes only waits until that data is durable.
-   * @param events the events to commit with the writes; empty for a database without a trail
+   * Applies all writes if every document in `expected` still has its version; otherwise applies none. When the promise
+   * resolves, the writes are durable, and so is all data that earlier reads returned. Without writes, the commit only
+   * waits until that data is durable.
+   * @param events the audit events to commit with the writes; empty for a database without a trail
    * @throws WriteConflictError
    */
   commit(
@@ -58,11 +59,11 @@ export interface Database<Past extends Moment> {
     events: readonly TrailEvent[],
     call: StoreCall | undefined,
   ): Promise<void>;
-  /** Returns the present state. All data of this state is durable. */
+  /** Returns the latest state, all of whose data is durable. */
   moment(call: StoreCall | undefined): Promise<Past>;
   advice(): Advice;
   close(): Promise<void>;
-  /** The audit trail; undefined if the platform's log is the trail. */
+  /** The audit trail in the database; undefined if the platform's log is the audit trail. */
   readonly trail: Trail | undefined;
   readonly lock: InstanceLock;
 }

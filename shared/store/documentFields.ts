@@ -1,13 +1,16 @@
 // The fields of stored documents, and which of them are secrets.
 
 /**
- * The fields of a stored document. SQLite's columns and Firestore's typed values derive from this table. A record is a
- * string of canonical JSON (`body`); the other fields contain values that the service itself reads.
+ * The types of a document's fields. SQLite's columns and Firestore's values follow from this table. `body` is the
+ * canonical JSON of a record; the service reads the other fields itself.
  */
 export const documentFieldTypes = {
-  /** The key by which scans select documents: `<section>/<organisation id>` for a record. */
+  /** The text by which scans select documents. For a record, it is `<section>/<organisation id>`. */
   partition: 'string',
-  /** The organisation of the record, or of a token's user when the token was created. */
+  /**
+   * The id of the organisation: of a record, its organisation; of a token, the organisation of its user when the token
+   * was created.
+   */
   orgId: 'string',
   /** Canonical JSON of the record, without credentials. */
   body: 'string',
@@ -18,25 +21,25 @@ export const documentFieldTypes = {
   clientSecret: 'string',
   sealedTotpSeed: 'string',
   sealedClientSecret: 'string',
-  /** The user's or organisation's state, a name in ZITADEL's enums. */
+  /** The state of a user or an organisation, by ZITADEL's name. */
   state: 'string',
   /** Whether the user has the OTP e-mail factor. */
   otpEmail: 'boolean',
-  /** The number of changes to the record, including its creation. */
+  /** The number of changes to the record. The creation is the first. */
   sequence: 'integer',
   /** ISO 8601, UTC. */
   createdAt: 'string',
   /** The date of the last change; see `lastChange.ts`. */
   changedAt: 'string',
   expiresAt: 'string',
-  /** In a claim, the path of the record that owns the claim; in a token, the id of its user. */
+  /** In a claim on a unique name, the path of the record that has the name. In a token, the id of its user. */
   ownerId: 'string',
-  /**
-   * The id of the instance from whose export an import created the organisation; absent if unknown, or if no import
-   * created it.
-   */
+  /** The id of the instance that exported the organisation, if an import created it; absent if unknown. */
   importedFrom: 'string',
-  /** The export that was last imported into the organisation; absent before the first import. See `lastImport.ts`. */
+  /**
+   * The origin of the export that was last imported into the organisation; absent before the first import. See
+   * `lastImport.ts`.
+   */
   lastImport: 'string',
 } as const;
 
@@ -48,8 +51,8 @@ export type FieldName = keyof typeof documentFieldTypes;
 export type DocumentFields = { readonly [Name in FieldName]?: FieldTypes[(typeof documentFieldTypes)[Name]] };
 
 /**
- * The credentials of a record, in the order in which manifests hash them. This list determines which fields the service
- * compares as credentials. A credential that is not a hash also has a field for its encrypted form.
+ * The credentials of a record, in the order in which the hash of a manifest contains them. The service compares exactly
+ * these fields as credentials. A credential that is not a hash is stored encrypted, in another field.
  */
 const credentials = [
   { name: 'passwordHash', sealedName: undefined },
@@ -63,7 +66,7 @@ export type CredentialField = RecordCredential['name'];
 
 export const credentialFields: readonly CredentialField[] = credentials.map(({ name }) => name);
 
-/** Secrets that operations need in clear text. Databases contain only their encrypted forms. */
+/** The credentials that operations need in clear text. The database contains them only in encrypted form. */
 export const secrets = credentials.filter(isSecret);
 
 function isSecret(credential: RecordCredential): credential is Exclude<RecordCredential, { sealedName: undefined }> {
@@ -72,22 +75,22 @@ function isSecret(credential: RecordCredential): credential is Exclude<RecordCre
 
 const allNames = Object.keys(documentFieldTypes) as readonly FieldName[];
 
-/** The names of the fields that databases contain. They include the encrypted forms of secrets, not the secrets. */
+/** The names of the fields in the database: the encrypted forms instead of the secrets. */
 export const storedFieldNames = allNames.filter((field) => secrets.every(({ name }) => name !== field));
 
-/** The names of the fields that operations use. They include the secrets, not their encrypted forms. */
+/** The names of the fields that operations use: the secrets instead of their encrypted forms. */
 export const fieldNames = allNames.filter((field) => secrets.every(({ sealedName }) => sealedName !== field));
 
 type NamesWithType<Type> = {
   [Name in FieldName]: (typeof documentFieldTypes)[Name] extends Type ? Name : never;
 }[FieldName];
 
-/** A document under construction while its fields are read from the database. */
+/** A document whose fields are still being added. */
 export type MutableDocument = { id: string } & { -readonly [Name in FieldName]?: DocumentFields[Name] };
 
 /**
- * Sets a field that was read from the database.
- * @throws Error if the value does not have the type in `documentFieldTypes`, because another program wrote it
+ * Adds a field that was read from the database to a document.
+ * @throws Error if the value has another type than in `documentFieldTypes`, which this program never writes
  */
 export function setField(document: MutableDocument, name: FieldName, value: unknown): void {
   if (hasType(name, 'string') && typeof value === 'string') document[name] = value;

@@ -1,13 +1,13 @@
-// The keys of the documents that authorisation, imports and commands read or change directly.
+// The keys of documents that authorisation, imports and commands access directly.
 
 import { type DocumentKey, documentId } from './store.ts';
 
-/** Returns the key of a user's membership on the instance. No export contains such memberships. */
+/** Returns the key of a user's membership in the instance. No export contains these memberships. */
 export function instanceMemberKey(userId: string): DocumentKey {
   return { collection: 'members', id: documentId('instance', userId) };
 }
 
-/** Returns the key of a user's membership in an organisation, a record of the section `orgMembers`. */
+/** Returns the key of a user's membership in an organisation, which is a record of the section `orgMembers`. */
 export function organisationMemberKey(orgId: string, userId: string): DocumentKey {
   return { collection: 'members', id: documentId('organisation', orgId, userId) };
 }

@@ -1,4 +1,4 @@
-// The document that describes an instance, and the format of its database.
+// The document that describes an instance. It contains the format of the database.
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -7,9 +7,9 @@ import { parseObject } from '../json/jsonObject.ts';
 import type { DocumentKey, Reader, StoredDocument, Write } from './store.ts';
 
 /**
- * The format of databases that this version reads and writes. The instance's document contains the format's number, and
- * so does the file of an embedded database. A number is never reused; `docs/decisions/0012-formats-of-databases.md`
- * describes how to add the next format.
+ * The number of the database format that this version reads and writes. The instance's document contains it, and so
+ * does the file of an embedded database. A number is never used for a second format;
+ * `docs/decisions/0012-formats-of-databases.md` describes how to add a format.
  */
 export const FORMAT = 14;
 
@@ -23,27 +23,30 @@ const instanceBody = z.object({
   id: z.string().optional(),
 });
 
-/** An instance's name, its default organisation and its settings. */
+/** The description of an instance. */
 export interface InstanceDescription {
-  /** The name; `unnamed` before `identity init`. */
+  /** The name of the instance; `unnamed` before `identity init`. */
   readonly instance: string;
-  /** Undefined before `identity init`. */
+  /** The id of the default organisation; undefined before `identity init`. */
   readonly defaultOrgId: string | undefined;
   /**
-   * The same id at all addresses of the instance; undefined before `identity init`, or if an earlier version
-   * initialised the instance.
+   * The random id of the instance, which does not depend on its address. Undefined before `identity init`, or if an
+   * earlier version initialised the instance.
    */
   readonly instanceId?: string | undefined;
   /**
-   * Whether login names contain the domain of an organisation that has no domain policy; `identity init` sets this
-   * permanently.
+   * Whether login names contain the domain of an organisation, if the organisation has no domain policy. `identity
+   * init` sets this permanently.
    */
   readonly loginNamesByDomain: boolean;
 }
 
 export interface NewInstance {
   readonly name: string;
-  /** Whether login names contain the domain of an organisation that has no domain policy; by default false. */
+  /**
+   * Whether login names contain the domain of an organisation, if the organisation has no domain policy; by default
+   * false.
+   */
   readonly loginNamesByDomain?: boolean;
 }
 
@@ -62,7 +65,7 @@ export function newInstanceBody({ name, loginNamesByDomain = false }: NewInstanc
   return JSON.stringify({ name, format: FORMAT, id: randomUUID(), userLoginMustBeDomain: loginNamesByDomain });
 }
 
-/** Creates the write that replaces the id of a copied instance. */
+/** Creates the write that gives a copied instance another id. */
 export function newIdWrite({ body = '{}' }: StoredDocument): Write {
   return {
     type: 'update',
@@ -78,7 +81,7 @@ export async function readDefaultOrganisation(reader: Reader): Promise<string> {
 }
 
 /**
- * Reads the instance's document, and checks its format.
+ * Requires that the database has the format of this version.
  * @throws IdentityError UNAVAILABLE for another format
  */
 export async function checkFormat(reader: Reader): Promise<void> {
@@ -87,8 +90,8 @@ export async function checkFormat(reader: Reader): Promise<void> {
 }
 
 /**
- * Checks the format in the instance's document.
- * @param instance undefined before `identity init`: a database without an instance cannot have another format
+ * Requires that the instance's document contains the format of this version.
+ * @param instance undefined before `identity init`; such a database cannot have another format
  * @throws IdentityError UNAVAILABLE for another format
  */
 export function requireInstanceFormat(instance: StoredDocument | undefined): void {

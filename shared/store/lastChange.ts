@@ -1,18 +1,17 @@
-// The field `changedAt` shows when a record changed last, and whether an import made that change. An import must not
-// undo a change that a call without the lock made after the import began. So the field also keeps the version of such a
-// change when an import or a key rotation writes the record.
+// The field `changedAt` of a record contains the date of the last change, and shows whether an import made it. An
+// import must not undo a change that a call without the lock has made since the import began. So if an import or a key
+// rotation writes a record, `changedAt` also keeps the version of the last change by another call.
 
 import type { StoredDocument } from './store.ts';
 
 const SEPARATOR = ' ';
 
-/** Returns the date of a record's last change. */
 export function changeDate({ changedAt = '' }: StoredDocument): string {
   return changedAt.split(SEPARATOR, 1).join('');
 }
 
 /**
- * Whether an import made the last change of the stored record. Imports write a change date with more digits than other
+ * Whether an import made the last change of a record. The change dates of imports have more digits than those of other
  * calls.
  */
 export function isOfAnImport(stored: StoredDocument): boolean {
@@ -20,9 +19,9 @@ export function isOfAnImport(stored: StoredDocument): boolean {
 }
 
 /**
- * Returns the version of a record's last change by a call other than an import; undefined if no such call changed the
- * record.
- * @param version the document's version; undefined in a dry run
+ * Returns the version of a record after the last change by a call other than an import. Returns undefined if there was
+ * no such change.
+ * @param version the document's present version; undefined in a dry run
  */
 export function callVersion(stored: StoredDocument, version: string | undefined): string | undefined {
   const [, kept] = (stored.changedAt ?? '').split(SEPARATOR);
@@ -30,9 +29,9 @@ export function callVersion(stored: StoredDocument, version: string | undefined)
 }
 
 /**
- * Returns the text that an import or a rotation of the master key writes into `changedAt`.
+ * Returns the value of `changedAt` that an import or a rotation of the master key writes.
  * @param date the change date
- * @param version the version of the last change by another call
+ * @param version the version of the last change by another call, if any
  */
 export function withCallVersion(date: string, version: string | undefined): string {
   return version === undefined ? date : `${date}${SEPARATOR}${version}`;

@@ -1,4 +1,4 @@
-// Locations of databases, and opening the store at a location.
+// The locations of databases, and the function that opens the store at a location.
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,24 +11,25 @@ import type { SqliteOptions } from './sqlite/sqliteDatabase.ts';
 import type { Store } from './store.ts';
 
 /**
- * The location of an instance's database: a directory with an embedded database, or a database of Cloud Firestore. Most
- * modules check the properties below instead of `kind`.
+ * Where the database of an instance is: a directory with an embedded database, or Cloud Firestore. Most modules check
+ * the following properties instead of `kind`.
  */
 export type StoreLocation = (
   | { readonly kind: 'sqlite'; readonly directory: string }
   | { readonly kind: 'firestore'; readonly projectId: string; readonly databaseId: string }
 ) & {
-  /** The directory of an embedded database's files; undefined for a database on a server. */
+  /** The directory of an embedded database; undefined for Cloud Firestore. */
   readonly directory?: string | undefined;
-  /** The Google Cloud project of the database, undefined for other databases. The project's log is the audit trail. */
+  /** The Google Cloud project of a Firestore database, whose log is the audit trail; undefined for other databases. */
   readonly projectId?: string | undefined;
   /**
-   * The text of `IDENTITY_MASTER_KEY`. By default, an embedded database has its keys in `master.key` in its directory.
+   * The value of `IDENTITY_MASTER_KEY`. If undefined, an embedded database uses the keys in `master.key` in its
+   * directory.
    */
   readonly masterKey?: string | undefined;
 };
 
-/** Whether the database exists. `openStore` creates only embedded databases. */
+/** Whether the database exists. Always true for Cloud Firestore, where `openStore` creates no database. */
 export function hasDatabase({ directory }: StoreLocation): boolean {
   return directory === undefined || statSync(databaseFile(directory), { throwIfNoEntry: false }) !== undefined;
 }
@@ -62,7 +63,7 @@ export async function openStore(
 }
 
 /**
- * Opens the keyring of a database, which may have no keys.
+ * Opens the keyring of a database. The keyring may be empty.
  * @throws IdentityError for invalid keys
  */
 export function openKeyring({ masterKey, directory }: StoreLocation): Keyring {
@@ -71,17 +72,17 @@ export function openKeyring({ masterKey, directory }: StoreLocation): Keyring {
 }
 
 /**
- * Requires the keys of a database on a server, for a process that reads or writes secrets. An embedded database has its
- * keys in its directory.
- * @throws IdentityError UNAVAILABLE without keys
+ * Requires a master key if the database is on a server. Call this function in processes that access secrets. An
+ * embedded database has its keys in its directory.
+ * @throws IdentityError UNAVAILABLE without a master key
  */
 export function requireMasterKey({ directory, masterKey }: StoreLocation): void {
   if (directory === undefined && masterKey === undefined) throw masterKeyMissing();
 }
 
 /**
- * Returns the milliseconds after which no process writes with an earlier master key. Returns 0 for an embedded
- * database, where each commit requires the current key.
+ * Returns the milliseconds after a key rotation until no process writes with the previous master key. Returns 0 for an
+ * embedded database, in which each commit checks the key.
  */
 export function keyFenceMs({ directory }: StoreLocation): number {
   return directory === undefined ? KEY_FENCE_MS : 0;
@@ -93,7 +94,7 @@ export function databaseFile(directory: string): string {
 }
 
 /**
- * Opens the database of an instance.
+ * Opens the database of an instance, which must exist.
  * @throws IdentityError if the database does not exist, or its master key is missing or wrong
  */
 export async function openExistingStore(location: StoreLocation): Promise<Store> {

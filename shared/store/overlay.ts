@@ -1,4 +1,4 @@
-// A writable layer on a snapshot, for dry runs.
+// A temporary, writable layer above a snapshot, for dry runs.
 
 import { z } from 'zod';
 import { createSerialQueue } from '../async.ts';
@@ -21,13 +21,10 @@ import {
   WriteConflictError,
 } from './store.ts';
 
-/**
- * A writable layer on top of a store. Writes to the layer do not change the store. The caller must dispose of the
- * layer.
- */
+/** A writable layer above a store, which never changes the store. The caller must dispose of the layer. */
 export interface Overlay extends DocumentStore, AsyncDisposable {}
 
-/** Returns the recommended sizes for bulk work on an overlay. */
+/** Returns the recommended sizes of batches for writes to an overlay. */
 export const trialAdvice = (): Advice => ({
   records: 250,
   writes: Number.POSITIVE_INFINITY,
@@ -37,9 +34,9 @@ export const trialAdvice = (): Advice => ({
 });
 
 /**
- * Opens an overlay on a snapshot of a store, for a dry run. Writes go to a temporary file. Reads return a document from
- * this file if it was written, otherwise from the snapshot.
- * @param collectionsWithBody the collections whose written documents keep `body`, the largest field
+ * Opens an overlay above a snapshot of a store. Writes go to a temporary file. A read returns the written document from
+ * this file or, if there is none, the document of the snapshot.
+ * @param collectionsWithBody the collections whose written documents keep `body`, which is the largest field
  */
 export async function openOverlay(store: Store, collectionsWithBody: ReadonlySet<Collection>): Promise<Overlay> {
   const base = await store.snapshot();
@@ -87,7 +84,7 @@ async function readThrough(
   });
 }
 
-/** Applies all writes or none: checks all preconditions before the first write. */
+/** Applies all writes, or none of them: checks all preconditions first. */
 async function apply(layer: Layer, base: Snapshot, writes: readonly Write[]): Promise<void> {
   const keys = writes.map(({ key }) => key);
   const existing = await readThrough(layer, base, keys);
@@ -109,9 +106,12 @@ function pick(fields: DocumentChanges, names: readonly FieldName[]): DocumentFie
 }
 
 interface Layer {
-  /** Whether the layer contains no written document. */
+  /** Whether no document was written. */
   isEmpty(): boolean;
-  /** Returns a written document's fields: `null` if it was deleted, `undefined` if the document was not written. */
+  /**
+   * Returns the fields of a written document: `null` if it was deleted; `undefined` if the snapshot's document is
+   * unchanged.
+   */
   read(key: DocumentKey): DocumentFields | null | undefined;
   /** Replaces a document; `null` marks it as deleted. */
   write(key: DocumentKey, fields: DocumentFields | null): void;
@@ -121,8 +121,8 @@ interface Layer {
 const withoutBody = fieldNames.filter((name) => name !== 'body');
 
 /**
- * Opens the file of written documents. Encrypts secrets with a key that only this process has, because disk blocks of a
- * deleted file can be recovered.
+ * Opens the temporary file for written documents. Encrypts their secrets with a key that exists only in this process,
+ * because the blocks of a deleted file can be recovered from the disk.
  */
 function openLayer(collectionsWithBody: ReadonlySet<Collection>): Layer {
   const keyring = temporaryKeyring();

@@ -1,18 +1,22 @@
-// Scans in passes, for callers that commit between batches.
+// Scans whose caller commits between the batches.
 
 import { defined } from '../defined.ts';
 import type { IdRange, Store, StoredDocument } from './store.ts';
 
-/** The number of batches in a pass. All documents of a pass, at most some thousands, are in memory at once. */
+/**
+ * The number of batches that are read from one snapshot. All their documents, at most some thousands, are in memory at
+ * once.
+ */
 const PASS_BATCHES = 20;
 
-/** The documents of a collection, in one partition or in all partitions. */
+/** The documents of a collection, or of one partition in the collection. */
 export type PassRange = Omit<IdRange, 'from'>;
 
 /**
- * Reads the documents of a range in passes, for a caller that commits after each batch. Each pass has its own snapshot,
- * which is closed before the caller receives the documents. A single snapshot would end when the caller's commits fill
- * the log of the database, or when it becomes too old. A pass includes what the caller committed during earlier passes.
+ * Yields the documents of a range for a caller that commits after each batch. Reads some batches from a snapshot,
+ * closes the snapshot, yields these batches, and continues with the next snapshot. A single snapshot would end too
+ * early: when the caller's commits fill the database's log, or when the snapshot is too old. Each snapshot contains the
+ * caller's earlier commits.
  */
 export async function* scanInPasses(
   store: Pick<Store, 'snapshot'>,

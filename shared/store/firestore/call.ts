@@ -7,20 +7,20 @@ import { raceAbort } from '../../async.ts';
 import { storeContention, storeFailed, storeUnavailable } from '../../errors/storeErrors.ts';
 import { type RetryPolicy, retry } from '../../retry.ts';
 
-/** The deadline of a function's call, which limits the store operations of the call. */
+/** The deadline of a call of a function, which applies to all database operations of the call. */
 export interface CallDeadline {
   /**
-   * Aborts at the deadline, and ends retries and waits. An operation that has not succeeded by then throws the signal's
+   * Aborts at the deadline. Ends retries and waits; an operation that has not succeeded then throws the signal's
    * reason.
    */
   readonly signal: AbortSignal;
-  /** Aborts a few seconds after `signal`, with the same reason, to end the attempts that are still in flight. */
+  /** Aborts some seconds after `signal`, with the same reason. Ends attempts that are still in flight. */
   readonly cut: AbortSignal;
 }
 
 /**
- * The additional time after the deadline for attempts in flight, and for the remaining operations of a batch that has
- * begun.
+ * The milliseconds between `signal` and `cut`. In this time, attempts in flight and the remaining operations of a batch
+ * may still succeed.
  */
 const GRACE_MS = 5_000;
 
@@ -30,14 +30,14 @@ export function createDeadline(signal: AbortSignal): CallDeadline {
   const startGrace = () => setTimeout(() => cut.abort(signal.reason), GRACE_MS).unref();
   if (signal.aborted) startGrace();
   else signal.addEventListener('abort', startGrace, { once: true });
-  // Each operation in flight adds a listener to these signals: do not warn about their number.
+  // Each operation in flight adds a listener to these signals, so disable Node's warning about many listeners.
   setMaxListeners(0, signal, cut.signal);
   return { signal, cut: cut.signal };
 }
 
 /**
- * Retries an operation until it succeeds or the call's deadline expires. After the deadline, attempts the operation
- * once, so that a batch that has begun can still finish.
+ * Retries an operation until it succeeds or the deadline of the call passes. If the deadline has already passed,
+ * attempts the operation once, so that a batch that has begun can finish.
  * @throws the last attempt's error; the deadline's reason
  */
 export function attemptUntil<Result>(
@@ -58,7 +58,7 @@ const { status } = grpc;
 
 const grpcError = z.object({ code: z.enum(status) });
 
-/** Returns the gRPC status of a failed call; `undefined` for an error of another kind. */
+/** Returns the gRPC status of a failed call. Returns `undefined` if the error did not come from gRPC. */
 export function grpcStatus(reason: unknown): grpc.status | undefined {
   return grpcError.safeParse(reason).data?.code;
 }
@@ -73,8 +73,8 @@ function isTransientStatus(reason: unknown): boolean {
 }
 
 /**
- * Converts a failed call's error to an error without confidential details, with the original as cause. Returns other
- * errors unchanged.
+ * Converts the error of a gRPC call to an error whose text contains no confidential details; the original error is the
+ * cause. Returns other errors unchanged.
  */
 export function fromGrpcError(reason: unknown): unknown {
   const failure = grpcStatus(reason);
@@ -85,19 +85,22 @@ export function fromGrpcError(reason: unknown): unknown {
     : storeFailed({ reason: status[failure] }, { cause: reason });
 }
 
-/** Whether the database rejected a read because the state at the read time is too old. */
+/** Whether the database rejected a read because it no longer has the state at the requested time. */
 export function isReadTimeRejected(reason: unknown): boolean {
   return hasStatus(reason, status.INVALID_ARGUMENT, status.FAILED_PRECONDITION);
 }
 
-/** Whether the database is overloaded: it rejected a commit, or did not finish it in time. */
+/**
+ * Whether the error of a commit shows that the database is overloaded: it rejected the commit, or did not finish in
+ * time.
+ */
 export function isOverload(reason: unknown): boolean {
   return hasStatus(reason, status.RESOURCE_EXHAUSTED, status.ABORTED, status.DEADLINE_EXCEEDED);
 }
 
 /**
- * The retry policy for transient errors: retries until the call's deadline, or for 25 seconds without a call. INTERNAL
- * can be permanent, so retries after it end after some seconds.
+ * The policy for temporary errors: retry until the call's deadline, or for 25 seconds if there is no call. INTERNAL can
+ * be permanent, so there are only ten attempts after INTERNAL.
  */
 export const transientPolicy: RetryPolicy = {
   attempts: (reason) => {
@@ -110,8 +113,8 @@ export const transientPolicy: RetryPolicy = {
 };
 
 /**
- * The retry policy for commits. The server aborts a commit that contends with another commit, without applying any
- * write.
+ * The policy for commits: also retry after ABORTED. If two commits contend, the server aborts one of them without
+ * applying its writes.
  */
 export const commitPolicy: RetryPolicy = {
   ...transientPolicy,

@@ -9,8 +9,8 @@ import { encodeCommit, type WriteMessage } from './messages.ts';
 import { commitWrites } from './methods.ts';
 
 /**
- * Commits writes if the documents still have their expected versions. If a response is lost, sends the commit again,
- * and recognises by the stored commit id that the first attempt was applied.
+ * Commits writes if the documents still have their expected versions. If a response is lost, sends the commit again. If
+ * the first attempt was applied, recognises this by the id that the commit has stored.
  * @throws WriteConflictError, IdentityError
  */
 export async function commit(
@@ -43,7 +43,7 @@ export async function commit(
   }
 }
 
-/** Encodes a commit. Returns only the bytes, so that the messages of many commits in flight do not stay in memory. */
+/** Encodes a commit. Returns only the bytes, because the messages of many commits in flight would need much memory. */
 function encodeOnce(database: string, writes: readonly WriteMessage[]) {
   return { request: encodeCommit({ database, writes }), size: writes.length };
 }
@@ -57,7 +57,7 @@ function writeMessages(
   const unwritten = new Map(expected);
   const messages = writes.map((write) => {
     const path = documentPath(write.key);
-    // The first write changes the document's version, so only this write can require the version that was read.
+    // Only the first write of a document can require the version that was read, because this write changes the version.
     const precondition = encodePrecondition(write, unwritten.get(path));
     unwritten.delete(path);
     return { ...encodeWrite(documentName(connection, write.key), write), ...precondition };
@@ -81,7 +81,7 @@ type ExpectedVersion = { readonly version: Version } | undefined;
 function encodePrecondition({ type, key }: Write, expected: ExpectedVersion): Pick<WriteMessage, 'currentDocument'> {
   if (type === 'create') return { currentDocument: { exists: false } };
   if (expected !== undefined && expected.version === undefined) {
-    // Fail here, because Firestore cannot combine an update with the precondition that the document is missing.
+    // Throw here, because Firestore does not permit an update with the precondition that the document is missing.
     if (type === 'update') throw new WriteConflictError(`update of ${documentPath(key)}: the document is missing`);
     return { currentDocument: { exists: false } };
   }
@@ -90,8 +90,8 @@ function encodePrecondition({ type, key }: Write, expected: ExpectedVersion): Pi
 }
 
 /**
- * Encodes a write that checks a document's version and changes nothing: an update without fields, or the delete of a
- * missing document.
+ * Encodes a write that requires a version but changes nothing. It is an update without fields or, if the document must
+ * be missing, a delete.
  */
 function encodeHold(name: string, { version }: NonNullable<ExpectedVersion>): WriteMessage {
   if (version === undefined) return { delete: name, currentDocument: { exists: false } };
@@ -99,7 +99,7 @@ function encodeHold(name: string, { version }: NonNullable<ExpectedVersion>): Wr
   return { update: { name, fields: {} }, updateMask: [], currentDocument };
 }
 
-// NOT_FOUND can also mean that the database is missing, so the status alone is ambiguous.
+// The status alone does not prove a conflict: NOT_FOUND, for example, can also mean that the database is missing.
 function isConflict(reason: unknown, messages: readonly WriteMessage[]): boolean {
   const { status } = grpc;
   const preconditions = messages.flatMap(({ currentDocument }) => currentDocument ?? []);

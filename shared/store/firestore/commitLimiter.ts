@@ -6,19 +6,19 @@ import { isOverload } from './call.ts';
 
 const START = 4;
 const MAX = 16;
-/** Only commits of at least this size are measured, because the latency of smaller commits is not comparable. */
+/** The latency of a commit with fewer writes is not measured, because it is not comparable. */
 const MEASURED_WRITES = 100;
-/** The latency per write is acceptable below this multiple of the lowest latency. */
+/** The latency per write is acceptable up to this multiple of the lowest latency so far. */
 const TOLERANCE = 2;
 /**
- * After each round of commits, the lowest latency is multiplied by this factor. Otherwise, records that take longer to
- * write would look like an overload.
+ * The factor by which the lowest latency grows after each round of commits. Without it, records that need more time
+ * than earlier records would look like an overload.
  */
 const AGEING = 1.05;
 
 /**
- * Adapts the number of bulk commits in flight to the database: additive increase while the latency per write is stable,
- * multiplicative decrease when the database is overloaded.
+ * Adapts the number of bulk commits in flight to the database. Adds one while the latency per write is acceptable;
+ * halves the number when the database is overloaded.
  */
 export class CommitLimiter {
   private readonly clock: Clock;
@@ -33,14 +33,13 @@ export class CommitLimiter {
     this.clock = clock;
   }
 
-  /** The number of commits that may be in flight now. */
   get allowed(): number {
     return this.limit;
   }
 
   /**
-   * Runs one attempt of a commit when fewer than the allowed number are in flight. After the deadline, runs the attempt
-   * immediately.
+   * Runs an attempt of a commit as soon as fewer commits than the limit are in flight. After the deadline, does not
+   * wait.
    * @throws the attempt's error; the signal's reason
    */
   async run<Result>(writes: number, attempt: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
@@ -56,7 +55,7 @@ export class CommitLimiter {
       throw reason;
     } finally {
       this.running--;
-      // Wake all waiting calls: if only one call were woken and it was aborted, the others would keep waiting.
+      // Wake all waiting calls. If only one call were woken and it had been aborted, the other calls would wait on.
       for (const wake of this.waiting.splice(0)) wake();
     }
   }
@@ -67,7 +66,7 @@ export class CommitLimiter {
     return signal === undefined ? promise : raceAbort(promise, signal);
   }
 
-  /** Halves the limit once for all commits that were in flight at the same time. */
+  /** Halves the limit, but only once for all commits that were in flight together. */
   private halve(startedAt: number): void {
     if (startedAt <= this.halvedAt) return;
     this.limit = Math.max(1, Math.floor(this.limit / 2));
@@ -75,7 +74,10 @@ export class CommitLimiter {
     this.round = [];
   }
 
-  /** Records the latency per write. Adapts the limit each time as many commits have ended as may be in flight. */
+  /**
+   * Adds the latency per write of a commit to the current round. Changes the limit after as many commits as the limit
+   * permits in flight.
+   */
   private measure(latency: number): void {
     this.round.push(latency);
     if (this.round.length < this.limit) return;

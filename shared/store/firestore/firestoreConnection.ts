@@ -11,33 +11,33 @@ import type { CommitLimiter } from './commitLimiter.ts';
 import type { DocumentMessage, Timestamp } from './messages.ts';
 
 export interface FirestoreConnection {
-  /** Google's client, which opens the channel and adds credentials; see `methods.ts`. */
+  /** Google's client, which opens the connection and adds the credentials; see `methods.ts`. */
   readonly client: Pick<InstanceType<typeof firestore.v1.FirestoreClient>, 'initialize' | 'firestoreStub' | 'close'>;
   readonly database: string;
-  /** The resource name under which all collections are. */
+  /** The resource name that contains all collections. */
   readonly parent: string;
-  /** The additional headers of every request. */
+  /** Headers to add to every request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The deadline of the call that this connection serves. */
+  /** The deadline of the call that uses this connection. */
   readonly deadline?: CallDeadline;
   /** Limits the number of bulk commits in flight. */
   readonly limiter?: CommitLimiter;
 }
 
 /**
- * The number of bytes that the server may send before the client acknowledges them. With gRPC's 64 KiB, a stream waits
- * for a round trip every 100 records. An unread stream buffers at most this number.
+ * The number of bytes that the server may send before the client has read them. With gRPC's default of 64 KiB, a stream
+ * would wait for a round trip after every 100 records. A stream that is not read occupies at most this memory.
  */
 export const FLOW_CONTROL_WINDOW_BYTES = 2 ** 20;
 
 const channelOptions = {
   'grpc-node.flow_control_window': FLOW_CONTROL_WINDOW_BYTES,
-  // Without this limit, the pauses between connection attempts grow to two minutes.
+  // By default, the pauses between attempts to connect would grow to two minutes.
   'grpc.max_reconnect_backoff_ms': 5_000,
 };
 
 /**
- * Creates a client of Cloud Firestore or of the emulator. The client connects at its first call.
+ * Creates a client of Cloud Firestore, or of the emulator if there is one. The client connects at its first call.
  * @param emulatorHost the emulator's `host:port`
  */
 export function connectFirestore(address: DatabaseAddress, emulatorHost: string | undefined): FirestoreConnection {
@@ -52,11 +52,11 @@ export function connectFirestore(address: DatabaseAddress, emulatorHost: string 
   };
 }
 
-// The emulator treats a request with this token as the administrator's. Without the token, the emulator evaluates
-// security rules for each write.
+// The emulator accepts this token as the administrator's. Without it, the emulator would evaluate security rules for
+// each write.
 const ownerHeader = { Authorization: 'Bearer owner' };
 
-// Empty credentials prevent the client from searching for a metadata server and printing a warning.
+// Empty credentials, so that Google's client does not search for a metadata server and print a warning.
 function emulatorOptions(emulatorHost: string): ClientOptions {
   const { hostname, port } = new URL(`http://${emulatorHost}`);
   return {
@@ -67,7 +67,7 @@ function emulatorOptions(emulatorHost: string): ClientOptions {
   };
 }
 
-/** The address of a Firestore database; `databaseId` is `(default)` for the unnamed database. */
+/** The address of a Firestore database. The id of the unnamed database is `(default)`. */
 export interface DatabaseAddress {
   readonly projectId: string;
   readonly databaseId: string;
@@ -76,14 +76,14 @@ export interface DatabaseAddress {
 const PREFIX_LENGTH = '00~'.length;
 
 /**
- * Returns a document's full name. Two hex digits of the id's hash precede the id and distribute the documents, because
- * consecutive ids would create a hot spot.
+ * Returns a document's full name. Consecutive ids would create a hot spot, so two hex digits of the id's hash precede
+ * the id.
  */
 export function documentName({ parent }: FirestoreConnection, { collection, id }: DocumentKey): string {
   return `${parent}/${collection}/${hash('sha256', id).slice(0, 2)}~${id}`;
 }
 
-/** Encodes the given fields, except `null` fields. */
+/** Encodes the fields of a document. Omits `null` fields, so that a write removes them. */
 export function encodeFields(fields: DocumentChanges): DocumentMessage['fields'] {
   const encoded: DocumentMessage['fields'] = {};
   for (const name of storedFieldNames) {
@@ -93,28 +93,28 @@ export function encodeFields(fields: DocumentChanges): DocumentMessage['fields']
   return encoded;
 }
 
-/** Decodes a document with the fields in `names`. */
+/** Decodes a document. Contains only the fields in `names`. */
 export function decodeDocument({ name, fields }: DocumentMessage, names: readonly FieldName[]): StoredDocument {
   const document: MutableDocument = { id: name.slice(name.lastIndexOf('/') + 1 + PREFIX_LENGTH) };
   for (const field of names) if (field in fields) setField(document, field, fields[field]);
   return document;
 }
 
-/** Returns the paths that select fields in a read. An empty list would select all fields. */
+/** Returns the field paths for a read. Never returns an empty list, because Firestore would then read all fields. */
 export function selectedPaths(fields: readonly FieldName[]): readonly string[] {
   return fields.length === 0 ? ['__name__'] : fields;
 }
 
-/** The number of digits of a time's seconds. Firestore's times end in the year 9999, whose seconds have 12 digits. */
+/** The width of the seconds in a version. Firestore's times end in the year 9999, whose seconds have 12 digits. */
 const SECONDS_DIGITS = 12;
 
-/** Returns a document's version: the time of its last change. */
+/** Returns the version of a document, which is the time of its last change as a text. */
 export function encodeVersion({ updateTime }: Pick<DocumentMessage, 'updateTime'>): string {
   const { seconds = 0, nanos = 0 } = updateTime ?? {};
   return `${String(seconds).padStart(SECONDS_DIGITS, '0')}.${String(nanos).padStart(9, '0')}`;
 }
 
-/** Converts a version back to the time of the last change. */
+/** Returns the time of the last change from a document's version. */
 export function decodeVersion(version: string): Timestamp {
   const [seconds, nanos] = version.split('.').map(Number);
   return { seconds: seconds ?? 0, nanos: nanos ?? 0 };

@@ -12,7 +12,7 @@ import { scanFirestore } from './scan.ts';
 
 const bulkAdvice = {
   records: 250,
-  // Leave room for the fence document, which each commit under an import's lock contains.
+  // Leave space for a document of the fence: each commit under the lock of an import checks one.
   writes: MAX_COMMIT_WRITES - 1,
   // Cloud Firestore can read any moment of the last hour.
   snapshotMs: 3_600_000,
@@ -20,10 +20,10 @@ const bulkAdvice = {
 };
 
 /**
- * Opens a database of Cloud Firestore with the environment's credentials, or of the emulator at
- * `FIRESTORE_EMULATOR_HOST`. Connects at the first call. Retries transient errors until the call's deadline; without a
- * call, retries for 25 seconds, then throws UNAVAILABLE.
- * @param leaseMs the time after which another process can take the lock of a process that does not respond
+ * Opens a database of Cloud Firestore with the credentials of the environment, or the emulator at
+ * `FIRESTORE_EMULATOR_HOST`. Connects at the first call. Retries after temporary errors until the call's deadline. An
+ * operation without a call retries for 25 seconds, then throws UNAVAILABLE.
+ * @param leaseMs the milliseconds after which another process can take the lock from a process that does not respond
  */
 export function openFirestoreDatabase(address: DatabaseAddress, leaseMs = LEASE_MS): Database<FirestoreMoment> {
   const connection = connectFirestore(address, process.env.FIRESTORE_EMULATOR_HOST);

@@ -1,5 +1,6 @@
-// Locks an instance in Firestore with a lease and a fence. The lease expires by the times of Firestore, not of
-// processes. The fence changes when another process takes the lease over.
+// The lock of an instance in Firestore: a lease, which each holder renews, and a fence, which each commit checks. Only
+// Firestore's clock decides when a lease expires. When another process takes the lease over, it changes the fence, so
+// that late commits fail.
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -26,13 +27,13 @@ import type { Timestamp } from './messages.ts';
 import { getDocuments } from './reads.ts';
 
 const POLL_MS = SECOND_MS;
-/** The time limit for the release of the lease, if the database does not answer. */
+/** The milliseconds after which a process stops trying to release its lease, if the database does not answer. */
 const RELEASE_MS = SECOND_MS;
-/** If a holder has not renewed its lease for this long, another process can take it. */
+/** The milliseconds after which a lease expires unless its holder renews it. Another process can then take it. */
 export const LEASE_MS = 30 * SECOND_MS;
 const RENEWALS_PER_LEASE = 3;
 
-/** The retry policy for conflicts: another process changed the lease at the same time. */
+/** The policy for conflicts: retry if another process has changed the lease at the same time. */
 const conflictPolicy: RetryPolicy = {
   attempts: (reason) => (reason instanceof WriteConflictError ? Number.POSITIVE_INFINITY : 1),
   initialDelayMs: SECOND_MS / 8,
@@ -50,17 +51,18 @@ type Lease = z.output<typeof leaseSchema>;
 type Holder = Lease['holders'][number];
 
 /**
- * Returns the key of the document that a holder renews. Each holder has its own document, so that holders do not
- * contend.
+ * Returns the key of the document that a holder updates to renew its lease. Holders have separate documents, so that
+ * renewals do not contend.
  */
 function holderKey({ id }: Pick<Holder, 'id'>): DocumentKey {
   return { collection: 'instance', id: documentId('lease holder', id) };
 }
 
 /**
- * Creates the lock of the instance in a database. Only one process at a time can hold the lock exclusively, even if
- * another process was suspended and resumed.
- * @param leaseMs the time without a renewal after which a lease expires; the same in all processes of the instance
+ * Creates the lock of the instance. Only one process at a time can hold the lock exclusively, even if another process
+ * was suspended and continues.
+ * @param leaseMs the milliseconds after which a lease expires without renewal; all processes of the instance must use
+ * the same value
  */
 export function createLease(connection: FirestoreConnection, leaseMs: number): InstanceLock {
   return {
@@ -85,7 +87,7 @@ async function attempt(
   const enter = async () => {
     signal.throwIfAborted();
     const state = await readState(called, leaseMs);
-    // If only the response of a commit was lost, the lease already contains this holder.
+    // If a commit succeeded but its response was lost, the lease already contains this holder.
     const isEntered = state.lease?.holders.some(({ id }) => id === holder.id);
     const [excluding] = state.live;
     if (isEntered !== true && excluding !== undefined && (request.mode === 'alone' || state.lease?.mode === 'alone'))
@@ -98,19 +100,19 @@ async function attempt(
   try {
     return await retry(conflictPolicy, enter, signal);
   } catch (error) {
-    // The commit may have succeeded although its response was lost. Until it expires, the lease would exclude other
-    // holders.
+    // The commit may have succeeded although its response was lost. The lease would then exclude other holders until it
+    // expires.
     if (isSent) await leave(connection, holder);
     throw error;
   }
 }
 
-/** The epoch of a lease, and the versions of the documents that contain a copy of the epoch. */
+/** The random text (epoch) that identifies a period of the lock, and the versions of the documents that contain it. */
 type Copies = Omit<Fence, 'lost'>;
 
 /**
- * Reads the documents that contain a copy of the epoch, after this process has taken the lease.
- * @throws WriteConflictError if another process has taken the lease over
+ * Reads the documents that contain the epoch of the lease. Called after this process has taken the lease.
+ * @throws WriteConflictError if another process has taken the lease since
  */
 async function readCopies(connection: FirestoreConnection, { epoch }: Lease): Promise<Copies> {
   const { documents, versions } = await getDocuments(connection, fenceKeys, ['digest']);
@@ -119,12 +121,12 @@ async function readCopies(connection: FirestoreConnection, { epoch }: Lease): Pr
   return { epoch, versions: versions.filter((version) => version !== undefined) };
 }
 
-/** Describes a holder, without its id, for calls that wait for the lock. */
+/** Returns the description of a holder that waiting calls receive. */
 function describe({ operation, caller, since }: Holder): LockHolder {
   return { operation, caller, since };
 }
 
-/** The lease, its version, and its live and expired holders. */
+/** The stored lease and its version, with its holders: `live` have renewed in time, `expired` have not. */
 interface LeaseState {
   readonly lease: Lease | undefined;
   readonly version: Version;
@@ -161,8 +163,8 @@ function milliseconds(time: Timestamp | undefined): number {
 }
 
 /**
- * Adds a holder to the lease, and removes the expired holders. Holders that exclude each other have different epochs. A
- * holder may end without waiting for a commit that it has sent. The new epoch makes this commit fail.
+ * Returns the lease with a further holder and without the expired holders. Holders that exclude each other never have
+ * the same epoch. So if a holder ends while a commit is in flight, the next holder's epoch makes that commit fail.
  */
 function nextLease({ lease, live }: LeaseState, { mode }: LockRequest, holder: Holder): Lease {
   const isSharedOn = mode === 'shared' && lease?.mode === 'shared';
@@ -170,8 +172,8 @@ function nextLease({ lease, live }: LeaseState, { mode }: LockRequest, holder: H
 }
 
 /**
- * Creates the writes that store a lease. If the epoch is new, they also replace all its copies, before the holder's
- * first write.
+ * Returns the writes that store a lease. If its epoch is new, the same commit changes the epoch in all documents of the
+ * fence.
  */
 function leaseWrites({ lease, expired }: LeaseState, next: Lease, holder: Holder): Write[] {
   const type = lease === undefined ? 'create' : 'update';
@@ -186,8 +188,8 @@ function leaseWrites({ lease, expired }: LeaseState, next: Lease, holder: Holder
 }
 
 /**
- * Returns the expected versions, so that the commit fails if another process has changed the lease, or if an expired
- * holder has renewed its document.
+ * Returns the versions that a commit of the lease requires. The commit fails if another process has changed the lease,
+ * or if an expired holder has renewed its document.
  */
 function expectedBy({ version, expired }: Pick<LeaseState, 'version' | 'expired'>): ExpectedVersions {
   const holders = expired.map(({ holder, version: renewed }) => ({ key: holderKey(holder), version: renewed }));
@@ -196,8 +198,8 @@ function expectedBy({ version, expired }: Pick<LeaseState, 'version' | 'expired'
 }
 
 /**
- * Renews a holder's document until the lock is released or lost. If another process takes the lease over, the fence
- * makes further commits fail even before a renewal fails.
+ * Renews a holder's lease until the lock is released or lost. If another process takes the lease over, the fence
+ * already makes commits of this process fail before a renewal fails.
  */
 function hold(connection: FirestoreConnection, holder: Holder, copies: Copies, leaseMs: number): HeldLock {
   const lost = new AbortController();
@@ -207,13 +209,13 @@ function hold(connection: FirestoreConnection, holder: Holder, copies: Copies, l
     try {
       await commit(connection, [renewal(holder, ++sequence)], new Map());
     } catch (error) {
-      // Releasing the lock deletes the document, so a renewal that was in flight fails.
+      // A renewal in flight fails if the lock was released, because the release deletes the document.
       if (isReleased || lost.signal.aborted) return;
       if (!(error instanceof WriteConflictError)) {
         log.warn({ stack_trace: error }, 'the lock of the instance was not renewed');
         return;
       }
-      // Another process has removed this holder's document, because its lease has expired.
+      // The lease had expired, and another process has deleted this holder's document.
       clearInterval(timer);
       lost.abort(instanceLockLost());
     }
@@ -230,7 +232,10 @@ function hold(connection: FirestoreConnection, holder: Holder, copies: Copies, l
   };
 }
 
-/** Removes a holder from the lease. If this fails, the lease expires. The holder's earlier commits are not affected. */
+/**
+ * Removes a holder from the lease. If the removal fails, the lease expires later. Earlier commits of the holder remain
+ * valid.
+ */
 async function leave(connection: FirestoreConnection, holder: Holder): Promise<void> {
   const signal = AbortSignal.timeout(RELEASE_MS);
   const called = { ...connection, deadline: createDeadline(signal) };

@@ -9,11 +9,14 @@ import type { DocumentMessage, Timestamp, WriteMessage } from './messages.ts';
 import { getDocument } from './methods.ts';
 import { getDocuments } from './reads.ts';
 
-/** A field that is not in `documentFieldTypes`: the id of the commit that wrote the document. */
+/**
+ * The field for the id of the commit that last wrote the document. It is not in `documentFieldTypes`, because only this
+ * module uses it.
+ */
 const COMMIT_FIELD = 'commit';
 
 /**
- * Adds the commit's id to the first document that the commit writes. A commit with only deletes has no such document.
+ * Adds the commit's id to the first document that the commit writes. A commit that only deletes documents stores no id.
  */
 export function markCommit(messages: readonly WriteMessage[], id: string): void {
   const marked = messages.find(({ update }) => update !== undefined);
@@ -23,9 +26,9 @@ export function markCommit(messages: readonly WriteMessage[], id: string): void 
 
 /**
  * Whether an attempt of a commit was applied although its response was lost. Other calls may have changed the documents
- * afterwards. So this function reads earlier states, until a state contains the commit's id or equals the state that
- * the commit expected.
- * @param messages the commit's writes, one of them with the id from `markCommit`
+ * since. So the function reads earlier and earlier states of a document, until it finds the commit's id, or the state
+ * that the commit expected.
+ * @param messages the commit's writes, of which one has the id from `markCommit`
  */
 export async function isCommitted(
   connection: FirestoreConnection,
@@ -36,7 +39,7 @@ export async function isCommitted(
   const hasMark = (document: DocumentMessage | undefined) => document?.fields[COMMIT_FIELD] === id;
   const marked = messages.find(({ update }) => hasMark(update));
   if (marked !== undefined) return everWas(connection, marked, hasMark);
-  // A delete leaves no commit id. The commit counts as applied if each deleted document was missing at some time.
+  // A commit that only deletes stores no id. It counts as applied if each of its documents was missing at some time.
   const keys = writes.map(({ key }) => key);
   const { documents } = await getDocuments(connection, keys, []);
   const present = new Set(keys.filter((_, index) => documents[index]).map((key) => documentName(connection, key)));
@@ -45,7 +48,7 @@ export async function isCommitted(
   return true;
 }
 
-/** Whether the document of a write has met a condition in any state after the state that the write expected. */
+/** Whether the document of a write has met a condition since it had the version that the write expected. */
 async function everWas(
   connection: FirestoreConnection,
   { update, delete: deleted, currentDocument }: WriteMessage,
@@ -60,12 +63,14 @@ async function everWas(
   return false;
 }
 
-/** The maximum number of earlier states to read. A document changes at most about once a second. */
+/**
+ * The maximum number of earlier states to read. This suffices, because a document changes about once a second at most.
+ */
 const MAX_STATES = 100;
 
 /**
- * Yields the states of a document, starting with the present one, until it is missing or the database has no earlier
- * states.
+ * Yields the present state of a document, then its earlier states. Ends when the document was missing, or when the
+ * database no longer has earlier states.
  */
 async function* readStates(connection: FirestoreConnection, name: string): AsyncGenerator<DocumentMessage | undefined> {
   let readTime: Timestamp | undefined;
@@ -93,7 +98,7 @@ async function readState(
   }
 }
 
-/** Returns the previous microsecond, the unit of Firestore's timestamps. */
+/** Returns the time one microsecond earlier. Firestore's timestamps have this precision. */
 function justBefore({ seconds, nanos }: Timestamp): Timestamp {
   const earlier = nanos - 1_000;
   return earlier >= 0 ? { seconds, nanos: earlier } : { seconds: seconds - 1, nanos: earlier + 1_000_000_000 };

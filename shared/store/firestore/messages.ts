@@ -9,7 +9,7 @@ export interface Timestamp {
   readonly nanos: number;
 }
 
-/** The value of a document's field; `undefined` if it has a type that the store never writes. */
+/** The value of a field; `undefined` if its type is one that the store never writes. */
 type FieldValue = string | number | boolean | undefined;
 
 export interface DocumentMessage {
@@ -18,7 +18,7 @@ export interface DocumentMessage {
   updateTime?: Timestamp;
 }
 
-/** A condition on the present state of a document. */
+/** A condition that a document must meet for a write to succeed. */
 interface Precondition {
   readonly exists?: boolean;
   readonly updateTime?: Timestamp;
@@ -55,21 +55,20 @@ export interface Filter {
   readonly value: string;
 }
 
-/** A position in the results of a query: the values of the fields in `orderBy`. The last value is a document's name. */
+/** A position in the results of a query: a value for each field in `orderBy`, the last of them the document's name. */
 export interface Cursor {
   readonly texts: readonly string[];
   readonly name: string;
-  /** Whether the position is directly before a document with these values, instead of after it. */
+  /** Whether the position is before the document with these values; otherwise, it is after that document. */
   readonly before: boolean;
 }
 
 export interface Query {
-  /** The fields to return; by default all fields. */
+  /** The names of the fields to return; by default all fields. */
   readonly select?: readonly string[];
   readonly from: string;
-  /** Conditions that all documents must meet. */
   readonly where: readonly Filter[];
-  /** The fields that order the documents, ascending. */
+  /** The names of the fields by which the results are sorted in ascending order. */
   readonly orderBy: readonly string[];
   readonly startAt?: Cursor;
 }
@@ -80,7 +79,10 @@ export interface QueryRequest {
   readonly readTime?: Timestamp;
 }
 
-/** The average size of an encoded write in bytes. Half of the writes only reserve a name, and are small. */
+/**
+ * The expected size of an encoded write in bytes, as an average: half of the writes are small, because they only
+ * reserve a name.
+ */
 const BYTES_PER_WRITE = 512;
 const BYTES_PER_NAME = 128;
 const BYTES_OF_QUERY = 1_024;
@@ -117,7 +119,7 @@ export function encodeQueryRequest({ parent, query, readTime }: QueryRequest): B
   return writer.finish();
 }
 
-/** Encodes a field that contains a message, unless it is undefined. */
+/** Encodes a message as the value of a field. Writes nothing if the message is undefined. */
 function encodeMessage<Message>(
   writer: WireWriter,
   field: number,
@@ -210,7 +212,7 @@ function encodeFilter(writer: WireWriter, { field, op, value }: Filter): void {
   encodeMessage(writer, 1, field, encodeField);
 }
 
-/** A response with a document, or only with the time of the read. */
+/** A response contains a document, or only the time of the read. */
 export interface BatchGetResponse {
   found?: DocumentMessage;
   readTime?: Timestamp;
@@ -227,7 +229,7 @@ export function decodeBatchGetResponse(bytes: Buffer): BatchGetResponse {
   return response;
 }
 
-/** A response without a document contains only the read time. */
+/** A response contains a document, or only the time of the read. */
 export interface QueryResponse {
   document?: DocumentMessage;
 }

@@ -1,5 +1,5 @@
-// The methods of Firestore's API that the store calls. They use the client's channel without the client's own methods,
-// which pass each document of a response through two further streams.
+// The methods of Firestore's API that the store calls. They use the connection of Google's client, but not its own
+// methods, which would pass each document through two further streams.
 
 import type { Readable } from 'node:stream';
 import { grpc } from 'google-gax';
@@ -19,14 +19,14 @@ import {
   type QueryResponse,
 } from './messages.ts';
 
-/** A stream of responses, which `cancel` ends. */
+/** A stream of responses. `cancel` ends the call. */
 export type ResponseStream = Readable & { cancel(): void };
 
 interface Method<Request, Response> {
   readonly name: string;
   readonly encode: (request: Request) => Buffer;
   readonly decode: (bytes: Buffer) => Response;
-  /** Returns the name and the value of the parameter by which Google routes the request. */
+  /** Returns the parameter by which Google routes the request: its name and its value. */
   readonly route: (request: Request, connection: FirestoreConnection) => readonly [string, string];
   readonly timeoutMs: number;
 }
@@ -34,7 +34,7 @@ interface Method<Request, Response> {
 const commitMethod: Method<Buffer, undefined> = {
   name: 'Commit',
   encode: (request) => request,
-  // The response contains only times that the store does not use.
+  // The store does not use the times in the response.
   decode: () => undefined,
   route: (_request, { database }) => ['database', database],
   timeoutMs: 60_000,
@@ -104,7 +104,8 @@ async function openStream<Request, Response>(
   request: Request,
 ): Promise<ResponseStream> {
   const channel = await channelOf(connection);
-  // After an abort, nobody waits for the stream: it would stay open, and its error would end the process.
+  // Open no stream after an abort, because nobody would read it: it would stay open, and an error would end the
+  // process.
   connection.deadline?.cut.throwIfAborted();
   const { path, metadata, options } = describeCall(connection, method, request);
   return channel.makeServerStreamRequest(path, method.encode, method.decode, request, metadata, options);
@@ -112,7 +113,7 @@ async function openStream<Request, Response>(
 
 async function channelOf({ client }: FirestoreConnection): Promise<grpc.Client> {
   const channel = await client.initialize().catch((error: unknown) => {
-    // The client would keep the failed attempt, and so fail in all later calls.
+    // Remove the failed attempt, because the client would use its result in all later calls.
     delete client.firestoreStub;
     throw error;
   });

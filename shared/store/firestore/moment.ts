@@ -6,12 +6,12 @@ import type { FirestoreConnection } from './firestoreConnection.ts';
 import type { Timestamp } from './messages.ts';
 import { getDocuments } from './reads.ts';
 
-/** A past state, which Cloud Firestore can read for an hour. */
 export interface FirestoreMoment extends Moment {
   readonly timestamp: Timestamp;
 }
 
-// Every response contains the read time, so read a document that never exists: this is the cheapest request.
+// Every response contains the time of the read. To get only this time, read a document that never exists, which costs
+// least.
 const probe = { collection: 'instance', id: documentId('read time') } as const;
 
 export async function presentMoment(connection: FirestoreConnection): Promise<FirestoreMoment> {
@@ -24,7 +24,7 @@ export async function presentMoment(connection: FirestoreConnection): Promise<Fi
   };
 }
 
-/** Converts a timestamp to milliseconds, rounded down. */
+/** Converts a timestamp to milliseconds since 1970, rounded down. */
 function toMilliseconds({ seconds, nanos }: Timestamp): number {
   return seconds * 1_000 + Math.floor(nanos / 1_000_000);
 }

@@ -14,18 +14,16 @@ import {
 import type { BatchGetResponse, DocumentMessage, Timestamp } from './messages.ts';
 import { batchGetDocuments, type ResponseStream } from './methods.ts';
 
-/** The documents, their versions, and the time of the state from which they were read. */
+/** The documents with their versions, and the time of the state that was read. */
 export interface ReadResult extends VersionedDocuments {
   readonly readTime: Timestamp | undefined;
 }
 
-// With the longest ids, this number of names keeps a request below the emulator's limit of 4 MiB.
+// The maximum number of names in a request. Even with the longest ids, the request then stays below the emulator's
+// limit of 4 MiB.
 const NAMES_PER_REQUEST = 2_000;
 
-/**
- * Reads documents by their keys.
- * @param at the past state to read; by default the latest state
- */
+/** @param at the past state to read; by default the latest state */
 export async function getDocuments(
   connection: FirestoreConnection,
   keys: readonly DocumentKey[],
@@ -54,7 +52,7 @@ export async function getDocuments(
   };
 }
 
-/** Reads all responses of a call. Uses events, because awaiting each response would take longer than reading it. */
+/** Reads all responses of a call. Uses events, because awaiting each response would take longer than receiving it. */
 async function collectResponses(
   deadline: CallDeadline | undefined,
   call: () => Promise<ResponseStream>,

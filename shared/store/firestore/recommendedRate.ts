@@ -1,11 +1,14 @@
-// Google's recommendation for a new collection: at most 500 operations a second, and 50 % more every five minutes
+// Google recommends at most 500 operations a second in a new collection, and 50 % more every five minutes
 // (https://cloud.google.com/firestore/docs/best-practices).
 
 const FIRST_PER_SECOND = 500;
 const GROWTH = 1.5;
 const PERIOD_MS = 300_000;
 
-/** Returns the milliseconds that the creation of documents in a new collection takes at the recommended rate. */
+/**
+ * Returns the milliseconds that the creation of this number of documents takes at Google's recommended rate, in a new
+ * collection.
+ */
 export function creationMs(documents: number): number {
   let perMs = FIRST_PER_SECOND / 1_000;
   let left = documents;

@@ -20,15 +20,15 @@ import { type ResponseStream, runQuery } from './methods.ts';
 const DOCUMENTS_PER_BATCH = 500;
 
 /**
- * The time after which an unread call is closed. A connection allows 100 simultaneous calls, and every export has a
- * call for each section. So idle calls would block other requests.
+ * A stream that is not read for this time is closed, and opened again when the consumer continues. A connection permits
+ * 100 streams, and each export uses one for each section. So idle streams would prevent other requests.
  */
 const MAX_IDLE_MS = 10_000;
 
 /**
- * Reads the documents of a range at `readTime` from a stream. The server may end the call of a slow consumer. This
- * function itself closes the stream if the consumer does not read. In both cases, and after a transient error, the
- * function opens a new stream after the last document.
+ * Reads the documents of a range at `readTime`. If the consumer is slow, the server may end the call; if the consumer
+ * does not read for a while, this function closes the stream. In both cases, and after a temporary error, continues
+ * with a new stream after the last document.
  */
 export async function* scanFirestore(
   connection: FirestoreConnection,
@@ -65,7 +65,7 @@ function idleTimer(onExpired: () => void): Disposable {
   return { [Symbol.dispose]: () => clearTimeout(timeout) };
 }
 
-/** The documents that were received and not yielded yet, and how the query ended. */
+/** The documents that a stream has received but not yielded, and its end if it has ended. */
 interface Inbox {
   documents: DocumentMessage[];
   characters: number;
@@ -73,9 +73,9 @@ interface Inbox {
 }
 
 /**
- * Groups the documents of a query into batches of at most `size`, or fewer if they are large. Receives at most one
- * batch before the consumer requests it. Cancels the call when the consumer stops. After an error, first yields the
- * documents that were received before it.
+ * Yields the documents of a query in batches of at most `size`, or fewer if the documents are large. Receives no more
+ * than one batch in advance. Cancels the call when the consumer stops. If the call fails, first yields the documents
+ * received before the error.
  */
 export async function* readBatches(stream: ResponseStream, size: number): AsyncGenerator<DocumentMessage[]> {
   const inbox: Inbox = { documents: [], characters: 0 };
@@ -105,8 +105,8 @@ export async function* readBatches(stream: ResponseStream, size: number): AsyncG
       inbox.documents = [];
       inbox.characters = 0;
       stream.resume();
-      // The connection's window can contain several batches. Without this yield, one turn of the event loop would
-      // process all of them.
+      // Yield to the event loop between batches. Otherwise all batches that are already in the connection's window
+      // would be processed without a pause.
       await yieldToEventLoop();
       if (documents.length > 0) yield documents;
       if (inbox.documents.length > 0 || inbox.end === undefined) continue;
@@ -128,10 +128,7 @@ function countCharacters({ fields }: DocumentMessage): number {
   return characters;
 }
 
-/**
- * Builds the query of a range.
- * @param resumeAt the position at which the query starts, instead of the start of the range
- */
+/** @param resumeAt the position at which to continue; by default the query begins at the start of the range */
 function buildQuery(connection: FirestoreConnection, range: StoredRange, resumeAt: Cursor | undefined): Query {
   const { collection, fields } = range;
   return {
@@ -154,7 +151,7 @@ function selectIds(connection: FirestoreConnection, { collection, partition, fro
   };
 }
 
-// The index on `partition` sorts documents of the same partition by name, so no composite index is needed.
+// The index on `partition` sorts the documents of a partition by name, so this query needs no composite index.
 function selectPartitions({ from, to }: PartitionRange['partitions']): Selection {
   return {
     orderBy: ['partition', '__name__'],
@@ -166,7 +163,7 @@ function partitionFilter(op: Filter['op'], value: string): Filter {
   return { field: 'partition', op, value };
 }
 
-/** Returns the position after a document, in the order of the range. */
+/** Returns the position directly after a document, for a query of the same range. */
 function cursorAfter(range: StoredRange, document: DocumentMessage | undefined): Cursor | undefined {
   if (document === undefined) return undefined;
   const { name, fields } = document;

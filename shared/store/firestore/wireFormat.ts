@@ -1,4 +1,4 @@
-// The wire format of Protocol Buffers, as far as Firestore's messages need it.
+// The wire format of Protocol Buffers, limited to what Firestore's messages contain.
 
 const VARINT = 0;
 const FIXED_64 = 1;
@@ -7,22 +7,22 @@ const FIXED_32 = 5;
 
 /** The largest number of bytes for a varint. */
 const MAX_VARINT_BYTES = 10;
-/** The length up to which a loop copies an ASCII text faster than Buffer's native functions. */
+/** Up to this length, a loop copies an ASCII text faster than Buffer's native functions do. */
 const SHORT_TEXT = 32;
 
-/** Returns the tag of a field whose value is a text or a message. */
+/** Returns the tag of a field that contains a text or a message. */
 export function lengthTag(field: number): number {
   return field * 8 + BYTES;
 }
 
-/** Returns the tag of a field whose value is a number or a boolean. */
+/** Returns the tag of a field that contains a number or a boolean. */
 export function varintTag(field: number): number {
   return field * 8 + VARINT;
 }
 
 /**
- * Writes a message from its end to its start, because the length of a nested message precedes the message. So callers
- * write the last field first.
+ * Writes a message backwards, from its last byte to its first: the length of a nested message precedes the message, and
+ * is known only after the message is written. So callers write the last field first.
  */
 export class WireWriter {
   private buffer: Buffer;
@@ -34,7 +34,6 @@ export class WireWriter {
     this.start = bytes;
   }
 
-  /** The number of bytes that were written so far. */
   get size(): number {
     return this.buffer.length - this.start;
   }
@@ -58,8 +57,8 @@ export class WireWriter {
   }
 
   /**
-   * Writes the header of a nested message, after its fields were written.
-   * @param sizeBefore the size before the fields were written
+   * Completes a nested message: writes the header that precedes its fields.
+   * @param sizeBefore the value of `size` before the fields were written
    */
   message(field: number, sizeBefore: number): void {
     this.varint(this.size - sizeBefore);
@@ -70,7 +69,7 @@ export class WireWriter {
     return this.buffer.subarray(this.start);
   }
 
-  /** Writes a short text if it is ASCII; returns whether it did. */
+  /** Writes a text if it is short and ASCII. Returns false, without writing, for any other text. */
   private shortAscii(value: string): boolean {
     const { length } = value;
     if (length > SHORT_TEXT) return false;
@@ -96,7 +95,7 @@ export class WireWriter {
     this.buffer[index] = rest;
   }
 
-  /** Writes the 64 bits of a negative integer. */
+  /** Writes a negative integer, as the 64 bits of its two's complement. */
   private negative(value: number): void {
     this.reserve(MAX_VARINT_BYTES);
     this.start -= MAX_VARINT_BYTES;
@@ -114,7 +113,7 @@ export class WireWriter {
   }
 }
 
-/** Reads messages. The caller reads a tag, then the value of the field, until the message ends. */
+/** Reads a message: the caller repeatedly reads a tag and then the value of the field, until the message ends. */
 export class WireReader {
   private readonly bytes: Buffer;
   private position = 0;
@@ -123,7 +122,7 @@ export class WireReader {
     this.bytes = bytes;
   }
 
-  /** Reads the length of a text or a nested message, and returns the position of its end. */
+  /** Reads the length of a text or nested message. Returns the position after its last byte. */
   messageEnd(): number {
     const length = this.varint();
     const end = this.position + length;
@@ -131,7 +130,7 @@ export class WireReader {
     return end;
   }
 
-  /** Reads the tag of the next field; returns 0 if the message ended. */
+  /** Reads the tag of the next field. Returns 0 at the end of the message. */
   tag(end: number): number {
     return this.position < end ? this.varint() : 0;
   }
@@ -143,7 +142,7 @@ export class WireReader {
     return text;
   }
 
-  /** Reads an integer, which may be negative. */
+  /** Reads a signed integer. */
   integer(): number {
     const start = this.position;
     const value = this.varint();
@@ -153,7 +152,7 @@ export class WireReader {
     return Number(BigInt.asIntN(64, bits));
   }
 
-  /** Reads a number from 0 to 2^53, such as a length. */
+  /** Reads an integer from 0 to 2^53, such as a length. */
   varint(): number {
     let value = 0;
     for (let factor = 1; ; factor *= 128) {
@@ -164,7 +163,7 @@ export class WireReader {
     }
   }
 
-  /** Skips the value of a field that the service does not use. */
+  /** Skips a field that the store does not use. */
   skip(tag: number): void {
     switch (tag % 8) {
       case VARINT:

@@ -1,5 +1,5 @@
-// The fence of an instance's lock. If the lock can expire, each commit of its holder requires that the fence is
-// unchanged.
+// The fence of an instance's lock. If a lock can expire, each commit of its holder requires that the fence has not
+// changed.
 
 import { randomInt } from 'node:crypto';
 import { instanceLockLost } from '../../errors/storeErrors.ts';
@@ -15,21 +15,22 @@ import {
 import type { Fence, LockRequest } from './instanceLock.ts';
 
 /*
- * The number of documents that contain the epoch and change together. A commit requires one of them. Firestore locks
- * required documents, so all commits would take turns on a single document. With 64 copies, up to four imports with 16
- * commits in flight find a free copy.
+ * The number of documents of the fence, which all contain the same epoch. Each commit requires that one of them has not
+ * changed. Firestore locks the required document, so with a single document commits would wait for each other. With 64,
+ * up to four imports with 16 commits in flight each can use different documents.
  */
 const COPIES = 64;
 
-/** The keys of the documents that contain a copy of the epoch. */
+/** The keys of the fence's documents. */
 export const fenceKeys: readonly DocumentKey[] = Array.from({ length: COPIES }, (_, number) => ({
   collection: 'instance',
   id: documentId('fence', String(number)),
 }));
 
 /**
- * Runs work while holding the lock, with a store that commits only while the lock is held.
- * @param work receives the store, and a signal that aborts when the request's signal aborts or the lock is lost
+ * Acquires the lock, runs work, and releases the lock.
+ * @param work receives a store that commits only while the lock is held, and a signal that aborts if the request's
+ * signal aborts or the lock is lost
  */
 export async function withLock<Result>(
   store: Store,
@@ -40,24 +41,24 @@ export async function withLock<Result>(
   return await work(fencedStore(store, held.fence), whileHeld(request.signal, held.fence));
 }
 
-/** Returns a signal that aborts with another signal, or if the lock is lost. */
+/** Returns a signal that aborts if the given signal aborts or the lock is lost. */
 export function whileHeld(signal: AbortSignal, fence: Fence | undefined): AbortSignal {
   return fence === undefined ? signal : AbortSignal.any([signal, fence.lost]);
 }
 
-/** Returns a store that commits only while the fence is unchanged; without a fence, the store itself. */
+/** Returns a store whose commits fail once the fence has changed; without a fence, returns the store itself. */
 function fencedStore(store: Store, fence: Fence | undefined): Store {
   return fence === undefined ? store : decorateStore(store, (inner) => fencedDocuments(inner, fence));
 }
 
-/** Returns read and write access to documents that commits only while the fence is unchanged. */
+/** Returns access to the same documents, in which commits fail once the fence has changed. */
 export function fencedDocuments(store: DocumentStore, fence: Fence | undefined): DocumentStore {
   if (fence === undefined) return store;
   const transaction: DocumentStore['transaction'] = <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>
     store.transaction<Result>(async (inner, earlier) => {
       const { version, ...copy } = anyCopy(fence);
-      // Read the epoch only after a conflict. Until then, commits require the versions from the time when the lock was
-      // taken.
+      // Read the epoch only in a further attempt, after a conflict. The first attempt requires the versions that the
+      // fence had when the lock was acquired.
       if (earlier.length > 0) await requireEpoch(inner, copy, fence);
       inner.hold([earlier.length > 0 ? copy : { ...copy, version }]);
       return work(inner, earlier);

@@ -4,16 +4,16 @@ import { setTimeout } from 'node:timers/promises';
 import { deadlineExceeded } from '../../errors/errors.ts';
 import { instanceBusy } from '../../errors/storeErrors.ts';
 
-/** `alone` excludes every other holder; `shared` excludes only holders in mode `alone`. */
+/** `alone` excludes all other holders. `shared` excludes only holders in mode `alone`. */
 export type LockMode = 'shared' | 'alone';
 
-/** Describes an operation that holds the lock, for calls that wait for the lock. */
+/** The description of an operation that holds the lock, which waiting calls receive. */
 export interface LockHolder {
   /** The operation, such as `import`. */
   readonly operation: string;
-  /** The id of the calling user, or the account that runs the command. */
+  /** The id of the calling user, or the operating system account that runs the command. */
   readonly caller: string;
-  /** The time at which the operation acquired the lock, in ISO 8601 and UTC. */
+  /** The time at which the operation began to hold the lock; ISO 8601, UTC. */
   readonly since: string;
 }
 
@@ -21,54 +21,54 @@ export interface LockRequest {
   readonly mode: LockMode;
   readonly operation: string;
   readonly caller: string;
-  /** Ends the wait for the lock. */
+  /** Ends the wait for the lock when it aborts. */
   readonly signal: AbortSignal;
-  /** Called when the wait begins, and each time that another operation has acquired the lock during the wait. */
+  /** Called when the wait begins, and whenever the lock passes to another operation during the wait. */
   readonly onWait?: ((holder: LockHolder) => void) | undefined;
 }
 
 /**
- * The epoch that a holder's commits require, and the versions of its copies. The next exclusive holder changes the
- * copies, so that late commits of this holder fail.
+ * What the commits of a holder require: the epoch, or the versions of the documents that contain the epoch. The next
+ * exclusive holder changes these documents, so that late commits of this holder fail.
  */
 export interface Fence {
   readonly epoch: string;
   readonly versions: readonly string[];
-  /** Aborts when this process notices that its own lease has expired and that another process has removed the lease. */
+  /** Aborts when this process notices that its lease had expired and another process has removed it. */
   readonly lost: AbortSignal;
 }
 
-/** The lock while an operation holds it. Disposing of it releases the lock. */
+/** A lock that an operation holds. Disposing of this object releases the lock. */
 export interface HeldLock extends AsyncDisposable {
-  /** The fence that each commit requires; undefined if the operating system guarantees the lock. */
+  /** The fence that each commit must check; undefined if the operating system guarantees the lock. */
   readonly fence: Fence | undefined;
 }
 
-/** The lock of an instance. All implementations pass `test/integration/store/instanceLock.test.ts`. */
+/** The lock of an instance. Each implementation must pass `test/integration/store/instanceLock.test.ts`. */
 export interface InstanceLock {
   /**
-   * Acquires the lock. Calls of the same process acquire it in the order of the calls.
-   * @throws IdentityError UNAVAILABLE after the call's deadline, and at once if too many calls of this process wait;
-   * the signal's reason
+   * Acquires the lock. Calls in the same process acquire the lock in the order in which they asked.
+   * @throws IdentityError UNAVAILABLE at the call's deadline, and at once if too many calls of this process wait; the
+   * signal's reason
    */
   take(request: LockRequest): Promise<HeldLock>;
   /**
-   * Returns the current position in the database's order of commits. A transaction can detect changes after this
-   * position.
+   * Returns the present position in the order of the database's commits. A transaction can later find the documents
+   * that changed after this position.
    */
   position(signal: AbortSignal): Promise<string>;
 }
 
-/** The maximum number of waiting calls of a process. A waiting call can occupy memory with its request's body. */
+/** The maximum number of calls of a process that wait for the lock, because each may keep a request body in memory. */
 export const MAX_WAITING = 4;
 
 /**
- * Tries to acquire the lock once. If another holder excludes the request, returns that holder's description, or
+ * Tries once to acquire the lock. If an operation excludes the request, returns the description of that operation, or
  * undefined if the description cannot be read yet.
  */
 type Attempt = (request: LockRequest) => Promise<HeldLock | LockHolder | undefined>;
 
-/** Creates the method `take` of a lock. The method repeats the attempt for the first request in its queue. */
+/** Creates the method `take` of a lock. Requests wait in a queue; the first request repeats the attempt. */
 export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take'] {
   const queue: LockRequest[] = [];
   let blocking: LockHolder | undefined;
@@ -101,7 +101,7 @@ export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take
         await waitFor(wake, pollMs, request.signal);
       }
     } catch (error) {
-      // If the deadline has ended the wait, report who holds the lock.
+      // If the wait ended at the deadline, the error describes the operation that holds the lock.
       throw excluding !== undefined && deadlineExceeded.is(error) ? instanceBusy({ ...excluding }) : error;
     }
   };
@@ -117,7 +117,7 @@ export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take
         },
       };
     } finally {
-      // The next request in the queue must find out again who holds the lock.
+      // The next request in the queue must find out again which operation holds the lock.
       if (queue[0] === request) blocking = undefined;
       queue.splice(queue.indexOf(request), 1);
       change();
@@ -125,20 +125,20 @@ export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take
   };
 }
 
-/** Whether two descriptions are about the same operation. */
+/** Whether two descriptions belong to the same operation. */
 export function isSameHolder(first: LockHolder, second: LockHolder): boolean {
   return first.since === second.since && first.operation === second.operation && first.caller === second.caller;
 }
 
-/** Returns a description of a holder whose own description cannot be read yet. */
+/** Returns a general description of the holder, if the holder's own description cannot be read yet. */
 function unknownHolder(): LockHolder {
   return { operation: 'an operation', caller: 'another process', since: new Date().toISOString() };
 }
 
-/** Waits for an event of this process, or for a limited time, because other processes send no events. */
+/** Waits for an event in this process, but for a limited time only: a release in another process is no event here. */
 async function waitFor(event: Promise<void>, milliseconds: number, signal: AbortSignal): Promise<void> {
   const ended = new AbortController();
-  // A timer that lost the race must not keep the process alive.
+  // Stop the timer after the event, because a running timer would keep the process alive.
   const pause = setTimeout(milliseconds, undefined, { signal: AbortSignal.any([signal, ended.signal]) });
   await Promise.race([event, pause.catch(() => undefined)]);
   ended.abort();

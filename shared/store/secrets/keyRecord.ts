@@ -1,4 +1,4 @@
-// The record of a database's master keys, and the guards that check it.
+// The record of a database's master keys, and the guards that check it before operations.
 
 import { z } from 'zod';
 import { instanceKey, requireInstanceFormat } from '../instance.ts';
@@ -15,20 +15,23 @@ import {
 import type { Keyring } from './keyring.ts';
 import type { MasterKey } from './masterKey.ts';
 
-/** The key of the document with the ids of the database's master keys. */
+/** The key of the document that contains the ids of the database's master keys. */
 export const keyRecordKey: DocumentKey = { collection: 'instance', id: documentId('master keys') };
 
 const keyRecord = z.object({
   /**
-   * The ids of the keys that may have encrypted values of the database. New values are encrypted with the first key.
+   * The ids of the master keys with which values in the database may be encrypted. New values are encrypted with the
+   * first.
    */
   ids: z.tuple([z.string()], z.string()),
 });
 
-/** The ids of a database's master keys. An id is derived from the key, so it shows whether a key is the right one. */
+/**
+ * The ids of a database's master keys. An id is derived from its key, so it shows whether a given key is the right one.
+ */
 export type KeyRecord = z.infer<typeof keyRecord>;
 
-/** Reads the key record; undefined if the database has never contained a secret. */
+/** Reads the ids of the database's master keys. Returns undefined if the database has never contained a secret. */
 export async function readKeyRecord(reader: Reader): Promise<KeyRecord | undefined> {
   const [stored] = await reader.getMany([keyRecordKey], ['body']);
   return parseKeyRecord(stored);
@@ -43,7 +46,7 @@ export function keyRecordWrite(record: KeyRecord, type: 'create' | 'update'): Wr
 }
 
 /**
- * Returns the key for writes, after checking that the keyring contains all keys of the database.
+ * Returns the master key for writes. Requires that the keyring contains all keys of the database.
  * @throws IdentityError UNAVAILABLE for a missing or wrong key
  */
 export function requireKeys({ ids: [current, ...earlier] }: KeyRecord, keyring: Keyring): MasterKey {
