@@ -49,7 +49,8 @@ const invalidFields = z.looseObject({
 /**
  * Describes why a server rejects a file: each invalid field with its path. If the error lists no fields, returns the
  * text of the error.
- * @example rejection(error); // orgs[0].humanUsers[1].user.userName: missing or empty: expected at least 1 character
+ * @example
+ * rejection(error); // orgs[0].humanUsers[1].user.userName: missing or empty: expected at least 1 character
  */
 export function rejection({ message, details = [] }: Rejection): string {
   const fields = details

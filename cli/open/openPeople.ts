@@ -25,7 +25,7 @@ import type { ZitadelConnection } from '../zitadel/zitadelConnection.ts';
 import { type Match, type People, type Person, PersonSearch, spellings } from './people.ts';
 import { openRemote } from './remotePlace.ts';
 
-/** Opens the people of the server at an address. The server is an instance of this service or ZITADEL. */
+/** Opens access to the people of a server: an instance of this service or ZITADEL. */
 export async function openRemotePeople(settings: InstanceSettings, call: Surroundings): Promise<People> {
   const place = openRemote(settings);
   const { service, denied } = await place.facts(['export'], call.signal);
@@ -36,14 +36,20 @@ export async function openRemotePeople(settings: InstanceSettings, call: Surroun
   return { find, ...factorsOf(overNetwork(settings)) };
 }
 
-/** Opens the people of a database. The application in this process reads and changes the database without a network. */
+/**
+ * Opens access to the people of a database. Instead of a server, the application in this process reads and changes the
+ * database.
+ */
 export function openDatabasePeople(call: Surroundings & OpenInstance): People {
   const { store, location } = call;
   const server = inProcess(databaseName(location), async () => ({ store, location, ...undisposed }));
   return { find: (users, signal) => findInStore(store, users, signal), ...factorsOf(server) };
 }
 
-/** Returns the calls that read and remove factors. They are the same for this service and ZITADEL. */
+/**
+ * Returns functions that read and remove a person's factors. This service and ZITADEL have the same HTTP calls for
+ * both.
+ */
 function factorsOf(server: Server): Omit<People, 'find'> {
   const hasOtpEmail: People['hasOtpEmail'] = async (userId, signal) => {
     const { authMethodTypes } = await callUser(server, 'GET', `${userPath(userId)}/authentication_methods`, signal);
@@ -60,8 +66,8 @@ function factorsOf(server: Server): Omit<People, 'find'> {
       try {
         await callUser({ ...server, send }, 'DELETE', `${userPath(userId)}/otp_email`, signal);
       } catch (error) {
-        // An earlier attempt may have removed the factor, although its response was lost. The present attempt then does
-        // not find the factor.
+        // An earlier attempt may have removed the factor although its response was lost. The last attempt then fails,
+        // because the factor does not exist any more.
         const isDone = attempts > 1 && placeRefused.is(error) && !(await hasOtpEmail(userId, signal));
         if (!isDone) throw error;
       }
@@ -77,7 +83,7 @@ function userPath(userId: string): string {
 }
 
 /**
- * Sends a request about a user and parses the response.
+ * Sends a request about a user, and parses the response.
  * @throws IdentityError for a status other than 200
  */
 function callUser(server: Server, method: 'GET' | 'DELETE', path: string, signal: AbortSignal) {
@@ -87,7 +93,7 @@ function callUser(server: Server, method: 'GET' | 'DELETE', path: string, signal
   });
 }
 
-/** Searches the users of a database. Does not export them, because the audit trail would record an export. */
+/** Searches the users of a database directly. An export of them would leave an event in the audit trail. */
 async function findInStore(
   store: Store,
   users: readonly string[],
@@ -102,8 +108,8 @@ async function findInStore(
 }
 
 /**
- * Searches an export, because instances have no search. If the token does not permit exports, treats each text as an
- * id.
+ * Searches the people in an export of an instance, because instances have no search. If the token does not permit
+ * exports, takes each searched text for an id.
  */
 async function findInExport(
   place: DatabasePlace,
@@ -137,7 +143,7 @@ function withId({ name }: DatabasePlace, user: string): Match {
   );
 }
 
-/** Searches ZITADEL's users. Every release with `/v2/users` has this search. */
+/** Searches the users of ZITADEL by the call `ListUsers`, which every release with `/v2/users` has. */
 async function findInZitadel(
   connection: ZitadelConnection,
   users: readonly string[],
@@ -159,7 +165,7 @@ type SearchQuery = MessageInitShape<typeof SearchQuerySchema>;
 const onlyPeople: SearchQuery = { query: { case: 'typeQuery', value: { type: Type.HUMAN } } };
 const method = TextQueryMethod.EQUALS_IGNORE_CASE;
 
-/** Returns the query for people with an id, a name or an e-mail address. */
+/** Returns the query for users whose id, user name, e-mail address or login name is the given text. */
 function orQuery(user: string): SearchQuery {
   const named = spellings(user).flatMap((name): SearchQuery[] => [
     { query: { case: 'userNameQuery', value: { userName: name, method } } },

@@ -1,4 +1,4 @@
-// Opens the places of a call, with the files of their secrets.
+// Opens the places of a call, and reads the files with the tokens and keys for these places.
 
 import { existsSync } from 'node:fs';
 import type { Writable } from 'node:stream';
@@ -19,13 +19,13 @@ import { type ProgressOutput, progressLines } from '../terminal/progress.ts';
 import { askSecret, canAsk } from '../terminal/questions.ts';
 import { warnOn } from '../terminal/terminal.ts';
 
-/** The call of a command that prints its progress as events with `--json`. */
+/** A call of a command whose option `--json` prints the progress as events. */
 type EventsCall = Parameters<typeof callContext>[0];
 
 /**
- * Opens the two places of a call. Reads the files with tokens and keys, but does not read the places yet.
+ * Opens the two places of a call. Reads the files with tokens and keys, but sends nothing to the places yet.
  * @throws IdentityError USAGE_INVALID for an invalid place, and for a missing, ambiguous or unused option;
- * SOURCE_MISSING if the file of a secret does not exist
+ * SOURCE_MISSING if the file with a token or key does not exist
  */
 export async function openPlaces(
   call: EventsCall,
@@ -36,7 +36,7 @@ export async function openPlaces(
   const source = { side: 'from', parsed: parsePlace(from) } as const;
   const target = { side: 'to', parsed: parsePlace(to) } as const;
   const files = secretFiles(secrets, [source, target], canAsk(call));
-  // If standard output receives the exported file, retries are reported on standard error.
+  // If the export goes to standard output, retries are reported on standard error.
   const { retry } = callContext(call, target.parsed.kind === 'stream' ? call.stderr : call.stdout).output;
   return [
     await openPlace(call, source, files.get(source), retry),
@@ -45,7 +45,7 @@ export async function openPlaces(
 }
 
 /**
- * Opens the only place of a call.
+ * Opens the place of a call that has only one place.
  * @throws the errors of `openPlaces`
  */
 export async function openOnlyPlace(call: EventsCall, secrets: SecretFiles, text: string): Promise<Place> {
@@ -54,7 +54,7 @@ export async function openOnlyPlace(call: EventsCall, secrets: SecretFiles, text
   return openPlace(call, place, secret, callContext(call).output.retry);
 }
 
-/** Opens a place. Loads only the modules for the place's kind. */
+/** Opens a place. Loads only the modules that this kind of place needs. */
 async function openPlace(
   call: Surroundings,
   { parsed }: GivenPlace,
@@ -83,7 +83,7 @@ async function openPlace(
 }
 
 /**
- * Parses the address of an instance of this service or of ZITADEL, and reads the token for the address.
+ * Parses the address of an instance of this service or of ZITADEL, and reads the token for this address.
  * @throws IdentityError USAGE_INVALID for another kind of place; the errors of `openPlaces`
  */
 export async function openAddress(call: Surroundings, secrets: SecretFiles, text: string): Promise<InstanceSettings> {
@@ -117,23 +117,22 @@ async function openDatabasePlace(
   return openDatabase({ name, location, bcryptCost });
 }
 
-/** A place of a call. */
 export interface GivenPlace {
-  /** The side of the place, if the call has two places. */
+  /** Whether the place is the source or the target. Undefined if the call has only one place. */
   readonly side?: 'from' | 'to';
   readonly parsed: ParsedPlace;
 }
 
 interface SecretFile {
-  /** Undefined if the user enters the token at the terminal. */
+  /** The path of the file with the secret. Undefined if the user enters the secret at the terminal. */
   readonly file: string | undefined;
   readonly option: string;
 }
 
 /**
- * Finds the file with the secret of each place, by `--from-token-file` and `--to-token-file`. If only one place needs a
- * token, `--token-file` is enough.
- * @param isAsked whether the command may ask for a missing token at the terminal
+ * Finds the file with the token or key of each place, by options such as `--from-token-file` and `--to-token-file`. If
+ * only one place needs a token, `--token-file` is enough.
+ * @param isAsked whether the command can ask the user for a missing token
  * @throws IdentityError USAGE_INVALID for a missing, ambiguous or unused option
  */
 export function secretFiles(
@@ -170,19 +169,19 @@ export function secretFiles(
 
 /**
  * Reads a file that contains only a token.
- * @param option the option that specifies the file
+ * @param option the name of the option with the file's path, for errors
  * @param stderr receives a warning if other users can read the file
- * @throws IdentityError USAGE_INVALID, whose text omits the content of the file; SOURCE_MISSING if the file does not
- * exist
+ * @throws IdentityError USAGE_INVALID, whose text does not contain the content of the file; SOURCE_MISSING if the file
+ * does not exist
  */
 async function readTokenFile(file: string, option: string, stderr: Writable): Promise<string> {
   return checkToken(await readSecretFile(file, option, stderr), `${file} of ${option}`);
 }
 
-/** A token of the HTTP scheme Bearer (RFC 6750, 2.1). Quotes and JSON do not match. */
+/** Matches a token of the HTTP scheme Bearer (RFC 6750, 2.1). Does not match quotes and JSON. */
 const TOKEN = /^[\w.~+/-]+=*$/;
 
-/** Descriptions of files that do not contain only a token. The first matching pattern applies. */
+/** Patterns of texts that are not a token, with a description of each. The first matching pattern applies. */
 const notTokens = [
   { pattern: /^$/, found: 'is empty' },
   { pattern: /^[[{]/, found: 'contains JSON' },
@@ -194,8 +193,9 @@ const notTokens = [
 ];
 
 /**
- * Returns the token in a text.
- * @throws IdentityError USAGE_INVALID, whose text omits the token
+ * Returns the token in a text, without the spaces around it.
+ * @param holder where the text comes from, for errors
+ * @throws IdentityError USAGE_INVALID, whose text does not contain the token
  */
 function checkToken(content: string, holder: string): string {
   const token = content.trim();
@@ -205,11 +205,11 @@ function checkToken(content: string, holder: string): string {
 }
 
 /**
- * Reads a service account's key file.
- * @param option the option that specifies the file
+ * Reads the key file of a service account of Google Cloud.
+ * @param option the name of the option with the file's path, for errors
  * @param stderr receives a warning if other users can read the file
- * @throws IdentityError USAGE_INVALID, whose text omits the content of the file; SOURCE_MISSING if the file does not
- * exist
+ * @throws IdentityError USAGE_INVALID, whose text does not contain the content of the file; SOURCE_MISSING if the file
+ * does not exist
  */
 async function readAccountKey(file: string, option: string, stderr: Writable): Promise<ServiceAccount> {
   const text = await readSecretFile(file, option, stderr);
@@ -221,7 +221,10 @@ async function readAccountKey(file: string, option: string, stderr: Writable): P
   }
 }
 
-/** Matches a path that may be a secret instead of a path, such as a token of ZITADEL, a JWT or a key in JSON. */
+/**
+ * Matches a text that may be a secret although the option expects a path, such as a token of ZITADEL, a JWT or a key in
+ * JSON.
+ */
 const MAYBE_SECRET = /^(?:Bearer |\.\/)?[\w.~+=-]{40,}\s*$|[{"]/i;
 
 async function readSecretFile(file: string, option: string, stderr: Writable): Promise<string> {

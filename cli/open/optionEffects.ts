@@ -1,9 +1,9 @@
-// Checks options that affect only some places.
+// Rejects options that have no effect on the places of a call.
 
 import { type AcceptableLoss, type DescribedPlace, describePlace } from '../exports/placeInterfaces.ts';
 import { interruptible, NOTHING_CHANGED, usageError } from '../terminal/command.ts';
 
-/** Options that affect only some places. */
+/** Options that affect only some kinds of places. */
 interface DependentOptions {
   readonly timeout?: unknown;
   readonly 'on-conflict'?: unknown;
@@ -11,7 +11,7 @@ interface DependentOptions {
   readonly accept?: readonly AcceptableLoss[] | undefined;
 }
 
-/** A place of a call, with its facts if the caller has read them. */
+/** A place of a call, and facts about this place if the caller has already read them. */
 type CalledPlace = Pick<DescribedPlace, 'place'> & Partial<DescribedPlace>;
 
 /** Creates the error for an option without effect. */
@@ -19,7 +19,7 @@ export function noEffect(option: string, reason: string): Error {
   return usageError(`${option} has no effect here: ${reason}`);
 }
 
-/** The values of `--on-conflict` that permit `--mirror`. */
+/** The values of `--on-conflict` with which `--mirror` is permitted, by the service of the target. */
 const MIRRORING = {
   identity: { handlings: ['overwrite'], problem: '--mirror needs --on-conflict overwrite' },
   zitadel: {
@@ -29,7 +29,7 @@ const MIRRORING = {
 } as const;
 
 /**
- * Requires that each option of a call affects at least one of its places.
+ * Requires that each option of a call has an effect on at least one of the call's places.
  * @throws IdentityError USAGE_INVALID for an option without effect
  */
 export async function requireEffects(
@@ -59,8 +59,9 @@ export async function requireEffects(
 }
 
 /**
- * Requires that `--on-conflict` permits `--mirror`.
+ * Requires that the value of `--on-conflict` permits `--mirror`.
  * @param isInto whether the target is ZITADEL
+ * @throws IdentityError USAGE_INVALID
  */
 function requireMirroring(onConflict: unknown, isInto: boolean): void {
   const { handlings, problem } = MIRRORING[isInto ? 'zitadel' : 'identity'];

@@ -2,23 +2,23 @@
 
 import { domainToASCII, domainToUnicode } from 'node:url';
 
-/** A person in an instance of this service or in ZITADEL. */
 export interface Person {
   readonly userId: string;
-  /** The id of the person's organisation. Empty if the token does not permit the search for the person. */
+  /** The id of the person's organisation. Empty if the token does not permit searching for the person. */
   readonly orgId: string;
   readonly userName: string;
   /** Empty if the person has no e-mail address. */
   readonly email: string;
   /**
-   * The login names, which contain the domains of the organisation. Absent for an instance of this service, which has
-   * no login.
+   * The login names of a person in ZITADEL. They contain domains of the organisation. Absent for this service, which
+   * has no login.
    */
   readonly loginNames?: readonly string[];
 }
 
 /**
- * Compares a person's fields with a searched text, by the names of the fields in messages. Only ids are case-sensitive.
+ * Functions that compare a field of a person with a searched text. The key is the name of the field in messages. Only
+ * ids are case-sensitive.
  */
 const searchedFields = {
   id: ({ userId }: Person, text: string) => userId === text,
@@ -28,17 +28,17 @@ const searchedFields = {
     loginNames.some((name) => searchKey(name) === searchKey(text)),
 };
 
-/** A person that matches a text, and the names of the matching fields. */
+/** A person that matches a searched text. `matchedBy` contains the names of the fields that match. */
 export interface Match extends Person {
   readonly matchedBy: readonly string[];
 }
 
-/** The people of an instance of this service or of ZITADEL, and their OTP e-mail factors. */
+/** Access to the people of an instance of this service or of ZITADEL, and to their OTP e-mail factors. */
 export interface People {
   /**
    * Finds people by id, user name, e-mail address or login name. Only ids are case-sensitive.
-   * @returns the matches of each text
-   * @throws IdentityError
+   * @returns for each text, the people who match it
+   * @throws IdentityError if the people cannot be read
    */
   find(users: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, readonly Match[]>>;
   hasOtpEmail(userId: string, signal: AbortSignal): Promise<boolean>;
@@ -46,10 +46,10 @@ export interface People {
   removeOtpEmail(userId: string, signal: AbortSignal): Promise<void>;
 }
 
-/** Searches all people of a place for several texts at once. */
+/** Searches for people by several texts at once. The caller adds all people of a place. */
 export class PersonSearch {
   private readonly users: readonly string[];
-  /** The people that may match the texts, by search key and user id. */
+  /** For each search key, the people that may match, by user id. `matches` checks them exactly. */
   private readonly candidates: ReadonlyMap<string, Map<string, Person>>;
 
   constructor(users: readonly string[]) {
@@ -57,7 +57,7 @@ export class PersonSearch {
     this.candidates = new Map(users.map((user) => [searchKey(user), new Map()]));
   }
 
-  /** Adds a person to the searched people. The same person may be added several times. */
+  /** Adds a person. A person who is added again replaces the earlier entry. */
   add(person: Person): void {
     const { userId, userName, email, loginNames = [] } = person;
     for (const name of [userId, userName, email, ...loginNames])
@@ -84,16 +84,19 @@ function toMatch(person: Person, text: string): Match {
 }
 
 /**
- * Returns a name in the form for comparisons: in lower case, and with the domain of an e-mail address or login name in
- * ASCII.
+ * Returns a name in a form in which equal names are the same text: in lower case, and with the domain of an e-mail
+ * address or login name in ASCII.
  */
 function searchKey(name: string): string {
   const [local, domain] = splitDomain(name);
-  // `domainToASCII` returns an empty text if the text is not a DNS name, such as a part of a user name.
+  // `domainToASCII` returns an empty text if the part after `@` is not a DNS name. User names may contain such parts.
   return (domain === undefined ? local : `${local}@${domainToASCII(domain) || domain}`).toLowerCase();
 }
 
-/** Returns the spellings that ZITADEL may have for a name: with the domain in ASCII, and in Unicode. */
+/**
+ * Returns the spellings in which ZITADEL may store a name: as given, with the domain in ASCII, and with the domain in
+ * Unicode.
+ */
 export function spellings(name: string): readonly string[] {
   const [local, domain] = splitDomain(name);
   if (domain === undefined) return [name];

@@ -32,7 +32,7 @@ const ours = z.object({
 });
 
 /**
- * Finds out which service is at an address. Sends no token.
+ * Finds out which service is at an address. Does not send the token.
  * @throws IdentityError for an unreachable server or another service; the signal's reason
  */
 async function recognise(settings: InstanceSettings, signal: AbortSignal): Promise<Recognised> {
@@ -49,17 +49,21 @@ async function recognise(settings: InstanceSettings, signal: AbortSignal): Promi
   throw found.refusal ?? placeNotKnown({ place: origin, reason: found.reason, ofZitadel: zitadel });
 }
 
-/** The response of a server that is not recognised as this service. */
+/** What a server has responded that is not an instance of this service. */
 interface OtherServer {
-  /** Why the server is not this service. */
+  /** Why the server is not an instance of this service. */
   readonly reason: string;
-  /** The error of the server, or of a gateway in front of it, for a status other than 200 and 404. */
+  /**
+   * The error for a response with a status other than 200 and 404. The server or a gateway in front of it has sent this
+   * response.
+   */
   readonly refusal?: IdentityError;
 }
 
 async function recogniseOurs(server: Server, response: HttpResponse): Promise<Recognised | OtherServer> {
   const { status } = response;
-  // Some servers, such as Go's and nginx, respond with status 400 to plain requests on a port with TLS.
+  // If the scheme is http but the port expects TLS, some servers respond with status 400, such as nginx and servers in
+  // Go.
   const isPlain = status === 400 ? await plainToTls(server.name) : undefined;
   if (isPlain !== undefined) throw isPlain;
   if (status !== 200) {
@@ -80,8 +84,8 @@ async function recogniseOurs(server: Server, response: HttpResponse): Promise<Re
 }
 
 /**
- * Opens a server as a place: an instance of this service or of ZITADEL. Before it sends the token, each call verifies
- * that the server is such a service.
+ * Opens a server as a place. Each call first verifies that the server is an instance of this service or ZITADEL, and
+ * only then sends the token.
  */
 export function openRemote(settings: InstanceSettings): DatabasePlace {
   return {
@@ -97,7 +101,7 @@ export function openRemote(settings: InstanceSettings): DatabasePlace {
   };
 }
 
-/** Recognises a server and opens it. Loads only the modules for the recognised service. */
+/** Finds out which service the server is, and opens it. Loads only the modules for this service. */
 async function openRecognised(settings: InstanceSettings, signal: AbortSignal): Promise<DatabasePlace> {
   const found = await recognise(settings, signal);
   return found.service === 'identity'

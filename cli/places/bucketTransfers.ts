@@ -1,4 +1,4 @@
-// Transfers files through the bucket of an instance: downloads from a signed URL, and resumable uploads.
+// Transfers files through the bucket of an instance, by a download from a signed URL or a resumable upload.
 
 import { CRC32C } from '@google-cloud/storage';
 import { defined } from '../../shared/defined.ts';
@@ -16,16 +16,18 @@ import { Backoff, parseRetryAfter, type RetryPolicy } from '../../shared/retry.t
 import { callServer, type HttpCall, type HttpResponse, limitAttempt, readBytes } from '../http/httpClient.ts';
 import { isLoopback } from '../http/loopback.ts';
 
-/** An address that permits one transfer. Its query is a credential, so messages omit the query. */
+/**
+ * An address that permits one download or upload. Its query is a credential, so messages must not contain the query.
+ */
 interface TransferAddress {
   readonly origin: string;
   readonly path: string;
 }
 
 /**
- * Parses the address of a transfer.
+ * Parses the address of a download or upload.
  * @param instance the instance that returned the address, for the error
- * @throws IdentityError if the address would send the file unencrypted
+ * @throws IdentityError if the address would send the file without encryption
  */
 export function parseAddress(instance: string, text: string | undefined): TransferAddress {
   const url = URL.parse(text ?? '');
@@ -35,7 +37,7 @@ export function parseAddress(instance: string, text: string | undefined): Transf
   throw sourceInvalid({ place: instance, problem: 'returned no https:// address for the file', advice });
 }
 
-/** The retries of a transfer. The transfer fails after about a minute without progress. */
+/** When a download or upload is retried. It fails after about a minute without progress. */
 const retries: RetryPolicy = {
   attempts: (error) => ([placeUnreachable, placeTimedOut, placeLost].some((kind) => kind.is(error)) ? 12 : 1),
   initialDelayMs: 500,
@@ -44,8 +46,8 @@ const retries: RetryPolicy = {
 };
 
 /**
- * Downloads an object without a token. Continues the download after a broken connection.
- * @param onReceived called with the number of bytes that have arrived
+ * Downloads an object from its signed URL. After a broken connection, continues where the download has stopped.
+ * @param onReceived called with the number of bytes that have arrived so far
  * @throws IdentityError for an incomplete or damaged object, or without permission; the signal's reason
  */
 export async function* downloadObject(
@@ -72,14 +74,14 @@ export async function* downloadObject(
   });
 }
 
-/** Statuses of Cloud Storage and of proxies for an expired signed URL. */
+/** Statuses with which Cloud Storage, or a proxy, responds if a signed URL has expired. */
 const expired: ReadonlySet<number> = new Set([400, 401, 403]);
 
 function expiry(start: number, { status }: HttpResponse): string {
   return `the download broke after ${start} bytes, and its URL has expired (status ${status})`;
 }
 
-/** Yields an object's bytes from a position on. Sends one request. */
+/** Yields the bytes of an object from a position to its end, by one request. */
 async function* receive({ origin, path }: TransferAddress, start: number, signal: AbortSignal) {
   const range = start === 0 ? {} : { headers: { range: `bytes=${start}-` } };
   await using response = await callServer(origin, { method: 'GET', path, accept: '*/*', ...range }, signal);
@@ -91,22 +93,21 @@ async function* receive({ origin, path }: TransferAddress, start: number, signal
   yield* response.body;
 }
 
-/** A file, and the address of its upload. */
+/** The address to which a file is uploaded, and facts about the file. */
 export interface FileUpload {
   readonly address: TransferAddress;
-  /** The size of the file. */
   readonly size: number;
-  /** Called with the number of bytes that the bucket has received. */
+  /** Called with the number of bytes that the bucket has received so far. */
   readonly onSent: (bytes: number) => void;
 }
 
-/** The size of a piece. Cloud Storage requires a multiple of 256 KiB. */
+/** The number of bytes in one request. Cloud Storage requires a multiple of 256 KiB. */
 const PIECE_BYTES = 8 * 1024 * 1024;
 
 /**
- * Uploads a file in pieces. After a broken connection, asks the bucket how many bytes it has received, and sends the
- * rest of the piece.
- * @throws IdentityError if the bucket rejects the upload; the errors of `content`; the signal's reason
+ * Uploads a file in pieces of equal size. After a broken connection, asks the bucket how many bytes it has received,
+ * and sends the other bytes of the piece.
+ * @throws IdentityError if the bucket rejects the upload; the errors of reading `content`; the signal's reason
  */
 export async function uploadFile(
   upload: FileUpload,
@@ -119,17 +120,17 @@ export async function uploadFile(
   }
 }
 
-/** Consecutive bytes of a file. */
+/** Some consecutive bytes of a file. */
 interface Piece {
   readonly start: number;
   readonly bytes: Uint8Array;
-  /** The checksum of the file. Only the last piece has a checksum. */
+  /** The checksum of the whole file. Only the last piece contains it. */
   readonly crc32c: string | undefined;
 }
 
 /**
- * Splits content into pieces of one size, except that the last piece can be shorter. The caller must use a piece before
- * it requests the next piece, because both share a buffer.
+ * Splits content into pieces of equal size; only the last piece can be shorter. All pieces share a buffer: the caller
+ * must finish with a piece before it requests the next.
  */
 async function* pieces(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Piece, void, void> {
   const checksum = new CRC32C();
@@ -157,8 +158,8 @@ function fileChanged(): Error {
 }
 
 /**
- * Sends the bytes of a piece, and repeats requests until the bucket has received them all. Sends the last piece until
- * the bucket confirms the whole file.
+ * Sends requests until the bucket has received all bytes of a piece. For the last piece, sends requests until the
+ * bucket confirms the whole file.
  */
 async function sendPiece(upload: FileUpload, piece: Piece, signal: AbortSignal): Promise<void> {
   const backoff = new Backoff(retries, signal);
@@ -192,11 +193,11 @@ interface UploadState {
   readonly isComplete: boolean;
 }
 
-/** The time limits of two kinds of requests: requests with a piece, and requests for the number of received bytes. */
+/** The time limit of a request with a piece, and of a request that asks for the number of received bytes. */
 const PIECE_MS = 600_000;
 const POSITION_MS = 30_000;
 
-/** Sends the bytes of a piece that begin at a position of the file. */
+/** Sends the bytes of a piece, beginning at a position in the file. */
 function put(
   upload: FileUpload,
   { start, bytes, crc32c }: Piece,
@@ -234,7 +235,7 @@ async function callUpload(
   const call: HttpCall = { method: 'PUT', path, accept: '*/*', headers: described, body: [body] };
   try {
     await using response = await callServer(origin, call, limit.signal);
-    // Reads the response to its end, so that the next request can use the same connection.
+    // The response is read to its end, because only then can the next request use the same connection.
     await readBytes(response.body, MAX_RESPONSE_BYTES);
     if (response.status === 200 || response.status === 201) return { position: size, isComplete: true };
     if (response.status !== INCOMPLETE) throw rejected(address, 'upload', response);
@@ -252,7 +253,8 @@ function broken({ origin }: TransferAddress, transfer: Transfer, reason: string,
 }
 
 /**
- * Creates the error for an unexpected status. If a retry may succeed, the error is the same as for a broken connection.
+ * Creates the error for an unexpected status. If a retry may succeed, it is the error of a broken connection, after
+ * which the transfer continues.
  */
 function rejected(address: TransferAddress, transfer: Transfer, { status, headers }: HttpResponse): Error {
   if (status === 408 || status === 429 || status >= 500)

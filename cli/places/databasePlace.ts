@@ -8,14 +8,15 @@ import type { DatabasePlace, PlaceFacts } from '../exports/placeInterfaces.ts';
 import { inProcess } from './inProcess.ts';
 import { openServer, ownLosses } from './instancePlace.ts';
 
-/** The location of a database, and the cost of hashing clear passwords. */
+/** Where a database is, and the bcrypt cost with which imports into it hash clear passwords. */
 export interface DatabaseSettings extends Pick<Config, 'bcryptCost'> {
   readonly name: string;
   readonly location: StoreLocation;
 }
 
 /**
- * Opens a database as a place. The application in this process serves the place, and opens the database for each call.
+ * Opens a database as a place. The application in this process handles the calls of the place, and opens the database
+ * anew for each call.
  */
 export function openDatabase(settings: DatabaseSettings): DatabasePlace {
   const open = async () => {
@@ -23,7 +24,7 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
     return { ...settings, store, [Symbol.asyncDispose]: () => store.close() };
   };
   const place = openServer(inProcess(settings.name, open), thisService);
-  // The user of the operating system may do everything with the database, so no test of permissions is necessary.
+  // The operating system's user may do everything with the database, so no permissions are tested here.
   const facts = async (): Promise<PlaceFacts> => {
     await using database = await open();
     return { ...thisService, ...(await describeInstance(database.store)), denied: [], exportLosses: ownLosses };
@@ -31,5 +32,5 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
   return { ...place, facts };
 }
 
-/** This service, with the version of this command. */
+/** How this service describes itself, with the version of this command. */
 export const thisService = { service: 'identity', version: packageJson.version } as const;

@@ -22,8 +22,8 @@ import type { Surroundings } from '../terminal/command.ts';
 import { counted } from '../terminal/numberTexts.ts';
 
 /**
- * Opens a file as a place. The file need not exist.
- * @param warn receives warnings
+ * Opens a file as a place. The file need not exist yet.
+ * @param warn called with each warning
  */
 export function openFile(path: string, warn: (warning: string) => void): FilePlace {
   return {
@@ -56,12 +56,12 @@ async function readStartOf(path: string): Promise<Uint8Array> {
 }
 
 /**
- * Requires that the command can create a new file.
+ * Requires that the command can create a new file with this path.
  * @throws IdentityError ALREADY_EXISTS, DIRECTORY_UNUSABLE; the error of the file system for an invalid name
  */
 export async function requireFreeFile(path: string): Promise<void> {
   try {
-    // `lstat` also finds a link to a missing file. Such a link occupies the name.
+    // Unlike `stat`, `lstat` also finds a link whose target is missing. The path of such a link is not free.
     await lstat(path);
   } catch (error) {
     const directory = dirname(resolve(path));
@@ -104,7 +104,7 @@ function storeError(error: unknown, path: string, bytes: number): unknown {
   return storageFull({ directory: dirname(resolve(path)), bytes: counted(bytes, 'byte'), place: path });
 }
 
-/** Opens standard input and standard output as a place. */
+/** Opens standard streams as a place: reads from standard input, and stores to standard output. */
 export function openStreams({ stdin, stdout }: Pick<Surroundings, 'stdin' | 'stdout'>): FilePlace {
   const content: ExportFile = {
     isRepeatable: false,

@@ -1,4 +1,4 @@
-// Converts options of exports and imports to fields and queries of requests.
+// Converts the options of exports and imports to fields of a request's body, or to a query.
 
 import { importOptions } from '../../functions/import/contract.ts';
 import { defined } from '../../shared/defined.ts';
@@ -7,12 +7,12 @@ import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInt
 import { usageError } from '../terminal/command.ts';
 import { numberText } from '../terminal/numberTexts.ts';
 
-/** Proxies such as nginx reject request lines of more than 8 KB. */
+/** The maximum length of a query. Proxies such as nginx reject a request line of more than 8 KB. */
 const MAX_QUERY_CHARACTERS = 8_000;
 
 /**
  * Converts options to the fields of a request.
- * @param shape the schemas of the request's options
+ * @param shape an object whose fields are the options that the request can contain
  */
 export function toRequest(
   { timeoutMs, ...options }: PlaceExportOptions | PlaceImportOptions,
@@ -26,7 +26,10 @@ export function toRequest(
   };
 }
 
-/** Returns the options of an import as a query. Options in the body would allow the file in the body to set options. */
+/**
+ * Returns the options of an import as a query. The body is the imported file: if it could contain options, the file's
+ * creator could set them.
+ */
 export function importQuery(options: PlaceImportOptions): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(toRequest(options, importOptions)))
@@ -35,7 +38,7 @@ export function importQuery(options: PlaceImportOptions): string {
 }
 
 /**
- * Requires that the options of an import fit into a query. Ids of many organisations do not fit.
+ * Requires that the options of an import are not too long for a query. The ids of many organisations are.
  * @throws IdentityError USAGE_INVALID
  */
 export function requireSendable(options: PlaceImportOptions): void {

@@ -1,4 +1,4 @@
-// Serves a database in this process, without a port and a token.
+// Serves a database in this process: calls need no port and no token.
 
 import { allRoutes } from '../../functions/endpoints.ts';
 import { openAudit, systemAccount } from '../../shared/audit/openAudit.ts';
@@ -15,16 +15,15 @@ import { makeRepeatable } from '../exports/fileContent.ts';
 import type { HttpResponse } from '../http/httpClient.ts';
 import type { Server, ServerCall } from './calledServer.ts';
 
-/** An open database, and the cost of hashing clear passwords. */
 interface OpenDatabase extends Partial<Pick<Config, 'bcryptCost'>> {
   readonly store: Store;
   readonly location: StoreLocation;
 }
 
 /**
- * Returns a server for a database. The caller is the account of the operating system, which the audit trail records.
- * The server has no limits.
- * @param open opens the database for a call
+ * Returns a server for a database. Calls have no limits. The audit trail records the operating system's account as the
+ * caller.
+ * @param open opens the database, once for each call
  */
 export function inProcess(name: string, open: () => Promise<OpenDatabase & AsyncDisposable>): Server {
   return {
@@ -52,13 +51,13 @@ export function inProcess(name: string, open: () => Promise<OpenDatabase & Async
   };
 }
 
-/** The origin of requests that do not leave the process. */
+/** The origin in the URLs of requests, which do not leave the process. */
 const ORIGIN = 'http://localhost';
 
 /**
- * Lets the application handle a call. Disposing of `resources` stops the call, and waits until the application has
- * finished it.
- * @throws the error of the call's file; an unexpected error of the application, with its cause
+ * Lets the application in this process handle a call. Disposing of `resources` stops the call, and waits until the
+ * application has finished with it.
+ * @throws the errors of reading the call's file; an unexpected error of the application, with its cause
  */
 async function request(
   application: ReturnType<typeof createApp>,
@@ -96,7 +95,8 @@ async function request(
   resources.defer(async () => {
     if (isRead) return;
     ending.abort();
-    // Reads until the stream ends or fails, because the application records the call before that.
+    // The application writes the call's outcome into the audit trail before the response's stream ends or fails. So
+    // this loop reads until then.
     while (!isRead) await read().catch(() => (isRead = true));
   });
   requireNoFailure();
@@ -111,7 +111,8 @@ async function request(
 }
 
 /**
- * Yields content, and reports its errors to `onError`, because the application's response would contain another error.
+ * Yields content. If reading fails, passes the error to `onError`, because the response of the application would
+ * contain another error.
  */
 async function* observed(
   content: AsyncIterable<Uint8Array>,

@@ -15,12 +15,12 @@ type OperationCall = Omit<ServerCall, 'method' | 'path'> & {
   readonly query?: string;
 };
 
-/** Returns a call of an operation with a JSON body. */
+/** Returns a call of an operation whose body is a JSON request. */
 export function jsonCall(operation: PlaceOperation, request: object): OperationCall {
   return { operation, body: [Buffer.from(JSON.stringify(request))] };
 }
 
-/** Converts the call of an operation to a request. */
+/** Converts the call of an operation to an HTTP request. */
 export function operationCall(
   { operation, query, ...call }: OperationCall,
   method: ServerCall['method'] = 'POST',
@@ -30,8 +30,9 @@ export function operationCall(
 }
 
 /**
- * Calls an operation. Repeats the call if the response asks for a repetition, unless the call has read a file that can
- * be read only once.
+ * Calls an operation. Repeats the call if the response asks for this. Does not repeat it if the call has read a file
+ * that can be read only once.
+ * @param statuses the statuses of a successful response
  * @throws IdentityError for a response with another status
  */
 export async function callOperation(
@@ -61,6 +62,7 @@ const READ_ONCE = 'this command cannot repeat the call, because it can read its 
 
 /**
  * Calls an operation once.
+ * @param statuses the statuses of a successful response
  * @throws IdentityError for a response with another status
  */
 export async function callOnce(
@@ -75,10 +77,12 @@ export async function callOnce(
   throw await responseError(server, failed);
 }
 
-/** Names of the query parameters that select the transfer to delete. */
+/** Names of the query parameters that specify which stored file to delete. */
 const parameters: Readonly<Record<PlaceOperation, string>> = { export: 'object', import: 'upload' };
 
-/** The file of an export or an import in the bucket of an instance. The command must delete the file. */
+/**
+ * A file that an export or an import has stored in the bucket of an instance. The command must delete it afterwards.
+ */
 export class HeldFile {
   private readonly server: Server;
   private readonly operation: PlaceOperation;
@@ -90,14 +94,14 @@ export class HeldFile {
     this.id = id;
   }
 
-  /** Remembers the file to delete. */
+  /** Stores the id of the file to delete. */
   hold(id: string): void {
     this.id = id;
   }
 
   /**
-   * Deletes the file. If this fails, the bucket deletes the file a day later.
-   * @param signal by default, only the time limit of a call ends the deletion
+   * Deletes the file. If this fails, the instance's bucket deletes the file after a day.
+   * @param signal ends the deletion. By default, only a time limit ends it
    * @returns a warning if the file still exists; undefined if the file was deleted
    * @throws the signal's reason
    */
@@ -107,7 +111,7 @@ export class HeldFile {
     if (id === undefined) return undefined;
     const call = operationCall({ operation, query: `${parameters[operation]}=${id}` }, 'DELETE');
     try {
-      // The command does not retry this call, because the bucket deletes the file anyway.
+      // A failed deletion is not repeated, because the bucket deletes the file after a day.
       await callBriefly({ ...server, onRetry: undefined }, call, signal, async (response) => {
         if (response.status !== 200 && response.status !== 404) throw await responseError(server, response);
       });
@@ -119,7 +123,7 @@ export class HeldFile {
     }
   }
 
-  /** Deletes the file after an error. Returns the error, with a note if the file still exists. */
+  /** Deletes the file after the given error. Returns this error, with a note if the file still exists. */
   async deleteAfter(error: unknown): Promise<unknown> {
     const kept = await this.delete();
     return kept === undefined ? error : IdentityError.from(error).withNote(kept.message);

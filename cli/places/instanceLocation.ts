@@ -1,5 +1,3 @@
-// Finds the database that `--data` or `--firestore` selects.
-
 import { basename, resolve } from 'node:path';
 import { shellWord } from '../../shared/shellWord.ts';
 import type { StoreLocation } from '../../shared/store/openStore.ts';
@@ -14,13 +12,13 @@ export const instanceOptions = {
 interface InstanceLocation {
   readonly location: StoreLocation;
   readonly defaultName: string;
-  /** The environment variables, which select the same database. */
+  /** Environment variables that select the same database. */
   readonly environment: Surroundings['environment'];
 }
 
 /**
- * Reads the mutually exclusive options `--data DIR` and `--firestore PROJECT[/DATABASE]`.
- * @throws IdentityError USAGE_INVALID unless exactly one option is set, and for a URL instead of a directory
+ * Returns the database that `--data DIR` or `--firestore PROJECT[/DATABASE]` selects.
+ * @throws IdentityError USAGE_INVALID unless exactly one of these options is set, and for a URL instead of a directory
  */
 export function instanceLocation(
   data: string | undefined,
@@ -51,12 +49,12 @@ export function instanceLocation(
   };
 }
 
-/** Returns the name of an instance's database. The option accepts this name in every working directory. */
+/** Returns the value of `--data` or `--firestore` that selects the database from every working directory. */
 export function databaseName(location: StoreLocation): string {
   return nameOption(location).value;
 }
 
-/** Returns the option that selects an instance, quoted for a shell: `--data /srv/north`. */
+/** Returns the option that selects the database, quoted for a shell, such as `--data /srv/north`. */
 export function databaseOption(location: StoreLocation): string {
   const { option, value } = nameOption(location);
   return `--${option} ${shellWord(value)}`;
@@ -78,7 +76,7 @@ function nameOption(location: StoreLocation): {
 
 /**
  * Returns the directory of a self-hosted instance.
- * @param instead what a cloud-hosted instance has instead, for the error
+ * @param instead for the error: what a cloud-hosted instance has in place of files in a directory
  * @throws IdentityError USAGE_INVALID for a cloud-hosted instance
  */
 export function embeddedDirectory({ directory }: StoreLocation, instead: string): string {

@@ -1,4 +1,4 @@
-// Opens a server of this service as a place.
+// Opens a server of this service as a place that can export and import organisations.
 
 import { basename } from 'node:path/posix';
 import { z } from 'zod';
@@ -31,7 +31,6 @@ import { importQuery, requireSendable, toRequest } from './importQuery.ts';
 import { callOperation, HeldFile, jsonCall, operationCall } from './instanceCalls.ts';
 import { ACCEPT, CHECK_ADDRESS, readImportResponse, responseError } from './instanceResponses.ts';
 
-/** Opens a server of this service as a place. */
 export function openServer(server: Server, recognised: Recognised): DatabasePlace {
   const { callLimits = {} } = recognised;
   return {
@@ -47,7 +46,10 @@ export function openServer(server: Server, recognised: Recognised): DatabasePlac
 }
 
 type OnItems = Parameters<ExportFile['open']>[1];
-/** A function that yields the bytes of an export. There are two: one validates the export, the other does not. */
+/**
+ * Yields the bytes of an export. One function of this type validates the export, the other passes the bytes on
+ * unchecked.
+ */
 type Pass = (
   source: { readonly open: () => AsyncIterable<Uint8Array> },
   response: HttpResponse,
@@ -94,22 +96,22 @@ async function exportFromInstance(
   };
 }
 
-/** The status of a response that redirects to an export in a bucket. */
+/** The status of a response that redirects to an export in the instance's bucket. */
 const SEE_OTHER = 303;
 
 interface ExportedObject {
   readonly server: Server;
   readonly response: HttpResponse;
-  /** The exported object. The command deletes it after the transfer. */
+  /** The object with the export. The command deletes this object after the transfer. */
   readonly held: HeldFile;
-  /** Called with the received share of the object, from 0 to 1. */
+  /** Called with the fraction of the object that has arrived, from 0 to 1. */
   readonly onReceived: (share: number) => void;
   readonly pass: Pass;
 }
 
 /**
- * Yields the bytes of an export that the instance has written into its bucket. Afterwards deletes the object, even
- * after an error.
+ * Yields the bytes of an export that the instance has stored in its bucket. Then deletes the stored object, even after
+ * an error.
  * @returns a warning if the command could not delete the object
  */
 async function* exportedObject(
@@ -134,11 +136,14 @@ async function* exportedObject(
   return kept === undefined ? [] : [kept];
 }
 
-/** The maximum size of a response that describes an export in a bucket. The response contains the manifest. */
+/**
+ * The maximum size of a response that describes an export in the bucket. Such a response contains the export's
+ * manifest.
+ */
 const MAX_DESCRIPTION_BYTES = MAX_MANIFEST_BYTES + 100_000;
 
 /**
- * Yields the bytes of an export. Fails at the end if the manifest does not match the bytes.
+ * Yields the bytes of an export. Fails after the last byte if the manifest does not match the export.
  * @throws IdentityError if the response is not an export or is incomplete
  */
 async function* proved(
@@ -155,7 +160,7 @@ async function* proved(
   }
 }
 
-/** Creates the error for an export that exceeds the size limit of a response. */
+/** Creates the error for an export that is larger than the limit of a response. */
 function exportTooLarge({ name }: Server, { responseBytes }: CallLimits, cause: unknown): IdentityError {
   return contentTooLarge(
     {
@@ -169,8 +174,8 @@ function exportTooLarge({ name }: Server, { responseBytes }: CallLimits, cause: 
 }
 
 /**
- * Creates the error for a response that is not an export. The error contains the content type unless it is JSON,
- * because a gateway may have responded.
+ * Creates the error for a response that is not an intact export. If the content type is not JSON, the error contains
+ * it, because a gateway may have sent the response.
  */
 function damaged(
   { name }: Server,
@@ -196,13 +201,13 @@ async function importIntoInstance(importing: InstanceImport, signal: AbortSignal
   const { requestBytes, transfers } = callLimits;
   const { size = Number.POSITIVE_INFINITY } = content;
   const isSent = requestBytes === undefined || size <= requestBytes;
-  // A server in this process reads the file directly. For another server, the size of the file decides whether to
-  // upload it to the bucket first.
+  // A server in this process reads the file directly. For other servers, the file's size decides whether the file goes
+  // into one request or through the bucket.
   meter.onPhase(server.isRemote && (isSent || transfers !== true) ? 'sending' : 'reading');
   if (isSent) return await sendFile(importing, content, signal);
   await using file = await makeRepeatable(content, signal);
-  // Counting the bytes also checks the content before an upload. Content that was copied was already counted and
-  // checked while it was copied.
+  // If the content was copied, the copying has counted its bytes and checked it. Otherwise, counting the bytes here
+  // also checks the content before it is uploaded.
   const bytes = (content.isRepeatable ? undefined : file.size) ?? (await countBytes(file, signal));
   if (bytes <= requestBytes) return await sendFile(importing, file, signal);
   if (transfers !== true) throw fileTooLarge(server, requestBytes);
@@ -210,14 +215,13 @@ async function importIntoInstance(importing: InstanceImport, signal: AbortSignal
   return await importUploaded(server, { content: file, bytes }, options, meter, signal);
 }
 
-/** Reads content to its end, and returns its size. */
 async function countBytes(content: ExportFile, signal: AbortSignal): Promise<number> {
   let bytes = 0;
   for await (const chunk of content.open(signal)) bytes += chunk.byteLength;
   return bytes;
 }
 
-/** Creates the error for a file that exceeds the size limit of a request. */
+/** Creates the error for a file that is larger than the limit of a request. */
 function fileTooLarge({ name }: Server, requestBytes: number): IdentityError {
   return contentTooLarge({
     content: 'the file',
@@ -227,7 +231,6 @@ function fileTooLarge({ name }: Server, requestBytes: number): IdentityError {
   });
 }
 
-/** Imports a file in one request. */
 async function sendFile(
   { server, options, meter }: InstanceImport,
   content: ExportFile,
@@ -240,10 +243,10 @@ async function sendFile(
   return await readImportResponse(server, response, meter);
 }
 
-/** Content that no export of this service contains (specification 8.4). */
+/** Content that exports of this service never contain (specification 8.4). */
 export const ownLosses: readonly string[] = ['sessions'];
 
-/** Reads the facts about a server, and which operations the token permits. */
+/** Reads facts about a server, and which operations the token permits. */
 async function readInstanceFacts(
   server: Server,
   recognised: Recognised,
@@ -267,7 +270,9 @@ async function readInstanceFacts(
   };
 }
 
-/** Valid requests that change nothing. The responses show which operations the token permits. */
+/**
+ * For each operation, a valid request that changes nothing. The response shows whether the token permits the operation.
+ */
 const trials: Readonly<Record<PlaceOperation, object>> = {
   export: { org_ids: [NO_ORGANISATION], response_output: true },
   import: { dry_run: true, data_orgs: { orgs: [] } },
@@ -277,14 +282,17 @@ const trialResponse = z.object({
 });
 const MAX_TRIAL_BYTES = 1_000_000;
 
-/** The response to one of these requests. If the token permits exports, the manifest describes the instance. */
+/**
+ * The response to such a request. If the token permits exports, the response contains a manifest that describes the
+ * instance.
+ */
 interface Trial extends z.output<typeof trialResponse> {
   readonly isDenied?: true;
 }
 
 /**
  * Tests whether a token permits an operation.
- * @throws IdentityError for any other error, and for a response that is not an export
+ * @throws IdentityError for any error except a missing permission, and for a response that is not an export
  */
 function tryOperation(server: Server, operation: PlaceOperation, signal: AbortSignal): Promise<Trial> {
   const call = operationCall(jsonCall(operation, trials[operation]));

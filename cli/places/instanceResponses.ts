@@ -1,4 +1,4 @@
-// Reads the responses of an instance to imports, and its errors.
+// Reads the responses of an instance: results of imports, and errors.
 
 import { z } from 'zod';
 import {
@@ -33,18 +33,19 @@ import { rejection } from '../http/serverErrors.ts';
 import type { Server } from './calledServer.ts';
 
 /**
- * The media types that the command accepts as the response to an import. The command prefers events, which older
- * instances do not support.
+ * The media types that the command accepts as the response to an import. It prefers events; older instances can only
+ * respond with JSON.
  */
 export const ACCEPT = `${NDJSON}, application/json;q=0.9`;
 
 /**
- * The maximum size of a response or an event. Lists of 10,000 errors and warnings and of 100,000 ids are much smaller.
+ * The maximum size of a response or of an event. The largest real responses list 10,000 errors and warnings and 100,000
+ * ids, and are much smaller.
  */
 const MAX_RESPONSE_BYTES = 256_000_000;
 
 /**
- * Reads the response of an import. The response contains events with the progress, or only the result.
+ * Reads the response to an import. It contains either events with the progress and the result, or only the result.
  * @throws IdentityError for a failed import, and if the connection breaks before the result
  */
 export async function readImportResponse(
@@ -66,17 +67,20 @@ export async function readImportResponse(
   throw beforeResult(server, 'its last event is missing');
 }
 
-/** The remedy for a response that another server may have sent. */
+/** The remedy for a response that may come from another server. */
 export const CHECK_ADDRESS =
   'check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command';
 
-/** Creates the error for a response in an unexpected form, such as the page of a gateway. */
+/** Creates the error for a response that does not have the expected form, such as the page of a gateway. */
 export function unlikeResponse({ name }: Server, { headers }: HttpResponse, expected: string): IdentityError {
   const problem = `returned no ${expected} (content type: ${headers['content-type'] ?? 'none'})`;
   return sourceInvalid({ place: name, problem, advice: CHECK_ADDRESS });
 }
 
-/** Reads events until the result or the error. Returns undefined if the response contains neither. */
+/**
+ * Reads events until one of them contains the result or the error of the import. Returns undefined if there is no such
+ * event.
+ */
 async function readImportEvents(
   server: Server,
   body: AsyncIterable<Uint8Array>,
@@ -109,8 +113,8 @@ async function readImportEvents(
 const SHOWN_CHARACTERS = 100;
 
 /**
- * Parses an event. A repetition would probably lead to the same event, so the error does not advise to repeat the
- * command.
+ * Parses an event. If the event is invalid, the error does not advise to repeat the command, because the repeated
+ * import would probably send the same event.
  */
 function parseEvent({ name: place }: Server, line: string): ImportEvent {
   const { data, error } = importEvent.safeParse(parseIfJson(line));
@@ -126,7 +130,10 @@ function parseEvent({ name: place }: Server, line: string): ImportEvent {
   });
 }
 
-/** Yields complete lines. The last line may be long, so its parts are joined only once. */
+/**
+ * Yields the lines of a response. The last line can be long and arrive in many chunks, so the chunks are joined only at
+ * its end.
+ */
 async function* lines(server: Server, body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let parts: Uint8Array[] = [];
   let size = 0;
@@ -144,21 +151,23 @@ async function* lines(server: Server, body: AsyncIterable<Uint8Array>): AsyncGen
 
 const NEWLINE = 0x0a;
 
-/** Creates the error for a response that ends before the result of an import. */
+/** Creates the error for a response that ends before it contains the result of an import. */
 function beforeResult({ name: place }: Server, reason: string): IdentityError {
   return placeLost({ place, moment: 'before the result', reason });
 }
 
 const MAX_ERROR_BYTES = 1_000_000;
 const MAX_MESSAGE_CHARACTERS = 500;
-/** An error of the instance or of ZITADEL. Errors of gateways may have a message, but no gRPC code. */
+/**
+ * The body of an error of an instance or of ZITADEL. The error of a gateway may have a message, but has no gRPC code.
+ */
 const describedError = z.looseObject({
   code: z.int().min(0).max(16),
   message: z.string(),
   details: z.array(z.unknown()).optional(),
 });
 
-/** Functions that create errors, by the kind of remedy. */
+/** Functions that create an error, by the kind of remedy that the error contains. */
 const responseErrors = {
   token: (server: Server, reason: string, body: unknown) => placeTokenRejected(server.name, server, reason, body),
   role: ({ name, tokenOption }: Server, reason: string, body: unknown) =>
@@ -175,7 +184,7 @@ const errorKindOfStatus: Readonly<Record<number, ResponseErrorKind>> = {
   403: 'role',
 };
 
-/** The kinds of errors by gRPC code. The codes for `later` are DEADLINE_EXCEEDED, ABORTED and UNAVAILABLE. */
+/** The kinds of remedies by gRPC code. The codes of `later` are DEADLINE_EXCEEDED, ABORTED and UNAVAILABLE. */
 const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
   16: 'token',
   7: 'role',
@@ -183,7 +192,7 @@ const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
   ...Object.fromEntries([4, 10, 14].map((code) => [code, 'later' as const])),
 };
 
-/** Returns the error of an unsuccessful response, with a remedy. */
+/** Returns the error for a response without success, with a remedy. */
 export async function responseError(server: Server, response: HttpResponse): Promise<IdentityError> {
   const text = await readErrorText(response, MAX_ERROR_BYTES);
   const { data } = describedError.safeParse(parseIfJson(text));
@@ -197,7 +206,7 @@ export async function responseError(server: Server, response: HttpResponse): Pro
   );
 }
 
-/** Returns the error of an import that failed after its first event. */
+/** Returns the error of an import that failed after the server had begun to send events. */
 function eventError(server: Server, body: ErrorBody): IdentityError {
   const message = body.message.slice(0, MAX_MESSAGE_CHARACTERS);
   return responseErrors[errorKindOfCode[body.code] ?? 'correct'](server, rejection({ ...body, message }), body);

@@ -1,4 +1,4 @@
-// Parses the texts of places, such as `https://HOST` and `sqlite:DIR`.
+// Parses the arguments that specify places, such as `https://HOST` and `sqlite:DIR`.
 
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { checkObjectName, objectUri } from '../../shared/objectStorage/objectNam
 import { isLoopback } from '../http/loopback.ts';
 import { usageError } from '../terminal/command.ts';
 
-/** A parsed place. All texts of the same place have the same `name`, so callers compare names. */
+/** A parsed place. If two texts specify the same place, both have the same `name`. So callers compare names. */
 export type ParsedPlace = { readonly name: string } & PlaceParts;
 
 type PlaceParts =
@@ -15,7 +15,7 @@ type PlaceParts =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'stream' }
   | { readonly kind: 'object'; readonly bucket: string; readonly path: string }
-  /** A database without a server, and the value of the option that selects its instance. */
+  /** A database without a server. `data` or `firestore` is the value of the option that selects the database. */
   | { readonly kind: 'database'; readonly data?: string; readonly firestore?: string };
 
 const FORMS =
@@ -30,8 +30,8 @@ const schemes: ReadonlyMap<string, (text: string) => ParsedPlace> = new Map([
 ]);
 
 /**
- * Parses a place.
- * @throws IdentityError USAGE_INVALID. Its text omits a password in a URL
+ * Parses a text that specifies a place.
+ * @throws IdentityError USAGE_INVALID, whose text does not contain a password of a URL
  * @example
  * parsePlace('https://id.example.com'); // { name: 'https://id.example.com', kind: 'instance', origin: … }
  * parsePlace('firestore:my-project'); // { name: 'firestore:my-project/(default)', kind: 'database', firestore: … }
@@ -46,7 +46,7 @@ export function parsePlace(text: string): ParsedPlace {
   }
   if (/\.json(\.gz)?$/i.test(text)) return { name: resolve(text), kind: 'file', path: text };
   const existing = existsSync(text) ? statSync(text) : undefined;
-  // An export may have any extension. A file that is not an export leads to an error when the command reads the file.
+  // A file with any other extension may be an export too. If it is not, the command fails when it reads the file.
   if (existing?.isFile()) return { name: resolve(text), kind: 'file', path: text };
   if (existing?.isDirectory())
     throw usageError(
@@ -56,7 +56,7 @@ export function parsePlace(text: string): ParsedPlace {
 }
 
 /**
- * Requires that no place is standard input or output, because the command reads its places repeatedly.
+ * Requires that no place is standard input or output, because the command must read its places several times.
  * @throws IdentityError USAGE_INVALID
  */
 export function requireRereadable(...places: readonly string[]): void {
@@ -65,9 +65,9 @@ export function requireRereadable(...places: readonly string[]): void {
 }
 
 /**
- * Requires that source and target differ.
- * @param from the name of a parsed place
- * @param to the name of the other place
+ * Requires that source and target are different places.
+ * @param from the name of the source, as `parsePlace` returns it
+ * @param to the name of the target
  * @throws IdentityError USAGE_INVALID
  */
 export function requireOther(from: string, to: string): void {

@@ -1,4 +1,4 @@
-// Options of commands on places.
+// Options that several commands have in common: they select places, secrets, and the content of exports and imports.
 
 import { defined } from '../../shared/defined.ts';
 import { transferOptions } from '../../shared/wire/transferOptions.ts';
@@ -9,18 +9,18 @@ import { type CallContext, progressEvents, progressLines } from '../terminal/pro
 import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 
 const CREDENTIALS = 'Places and credentials';
-/** The heading of options that select records and decide about conflicts. */
+/** The heading, in the help, of options that select records or decide about conflicts. */
 export const SELECTION = 'Selection and conflicts';
-/** The heading of options that control a run and its output. */
+/** The heading, in the help, of options about the run of a command and its output. */
 export const RUN_AND_OUTPUT = 'Run and output';
 
-/** The option that prints events as JSON. */
+/** The option `--json` of commands that print their progress as events. */
 export const eventsOption = { json: flag('print events as NDJSON; the last is the result', RUN_AND_OUTPUT) };
 
-/** Explains PLACE in the help of a command. */
+/** The sentence about PLACE in the help of a command. */
 export const placeDetails = '`identity help` lists the forms of PLACE.';
 
-/** Options that select the content of an export and limit its time. */
+/** Options that select the content of an export, and its time limit. */
 export const exportChoices = {
   ...transferOptions.orgIds.command,
   ...transferOptions.excludedOrgIds.command,
@@ -34,8 +34,8 @@ export const exportChoices = {
 };
 
 /**
- * The option that selects the secrets to move. The user must select them, because people whose password hashes do not
- * move need new passwords.
+ * The option `--with` of commands that move records. It is required, because people whose password hashes do not move
+ * need new passwords.
  */
 export const movedSecrets = {
   with: {
@@ -44,12 +44,11 @@ export const movedSecrets = {
   },
 };
 
-/** Creates the error for a call without `--with` that would move the records of an instance or a database. */
+/** Creates the error for a call without `--with` whose source is an instance or a database. */
 export function secretsMissing(): Error {
   return usageError(`missing option --with: specify the secrets to move: ${SECRET_CHOICES}`);
 }
 
-/** The options of an import. */
 export const importChoices = {
   ...transferOptions.onConflict.command,
   accept: optional(
@@ -59,7 +58,7 @@ export const importChoices = {
   ),
 };
 
-/** Options of an import that deletes what the source lacks. */
+/** Options of an import that deletes records that the source does not have. */
 export const mirrorChoices = {
   ...transferOptions.mirror.command,
   ...transferOptions.maxDeleted.command,
@@ -85,7 +84,7 @@ const credentialsFile = {
 } as const;
 
 /**
- * The kinds of secrets: the options' names and meanings, the kind of place that needs the secret, and whether one
+ * For each kind of secret, the name and the help of its option, and which places need it. `isShared` means that one
  * option may apply to two places.
  */
 export const secretKinds = [tokenFile, credentialsFile] as const;
@@ -94,15 +93,14 @@ function secretOption({ meaning, meaningFor }: (typeof secretKinds)[number], pla
   return optional('FILE', place === undefined ? meaning : `${meaningFor} ${place}`, CREDENTIALS);
 }
 
-/** Options for the secrets of one place. */
 export const secretOptions = {
   'token-file': secretOption(tokenFile),
   'credentials-file': secretOption(credentialsFile),
 };
 
 /**
- * Returns the options for the secrets of two places: one for each place, and one that suffices if only one place needs
- * the secret.
+ * Returns the options for the secrets of two places. Each place has its own option. A third option suffices if only one
+ * place needs a secret.
  */
 export function secretsOfTwo(first: string, second: string) {
   return {
@@ -114,35 +112,35 @@ export function secretsOfTwo(first: string, second: string) {
   };
 }
 
-/** The paths of files with secrets, by the options' names. */
+/** The paths of the files with secrets. The keys are the names of the options. */
 export type SecretFiles = Partial<Values<ReturnType<typeof secretsOfTwo>>>;
 
 /**
- * Returns the names of the options for a kind of secret: one for the only place that needs the secret, and one for each
- * of two places.
+ * Returns the names of the three options for a kind of secret. The first applies if only one place needs the secret;
+ * the others apply to the source and the target.
  */
 export function secretOptionNames(name: (typeof secretKinds)[number]['name']) {
   return [name, `from-${name}`, `to-${name}`] as const;
 }
 
-/** Returns the file with the token of the source or of the target. */
+/** Returns the path of the file with the token for the source or the target. */
 export function tokenFileOf(files: SecretFiles, side: 'from' | 'to'): string | undefined {
   return files[`${side}-token-file`] ?? files['token-file'];
 }
 
-/** Describes the option that specifies the target. */
+/** Returns the option `--to`, with the given text in the help. */
 export const toOption = (meaning: string) => ({ to: required('PLACE', meaning, CREDENTIALS) });
 
 type ExportValues = Values<Omit<typeof exportChoices, 'accept'> & Pick<typeof importChoices, 'accept'>>;
 type ImportValues = Values<Omit<typeof importChoices, 'accept'>> & { readonly 'dry-run'?: boolean };
 
 /**
- * The type of options that remain after a function has read its options. No option may remain: an unread option is a
- * type error.
+ * The type of the options that a function has not read. It permits no option, so the compiler reports each option that
+ * a function forgets.
  */
 type AllRead = Readonly<Record<string, never>>;
 
-/** Converts the options of a call to the options of its export. */
+/** Returns the options of an export, from the options of a call. */
 export function exportOptionsOf({ options }: { readonly options: ExportValues }): PlaceExportOptions {
   const { org: orgIds, 'exclude-org': excludedOrgIds, with: secrets, timeout, accept: accepted, ...others } = options;
   others satisfies AllRead;
@@ -157,7 +155,7 @@ export function exportOptionsOf({ options }: { readonly options: ExportValues })
   };
 }
 
-/** Converts the options of a call to the options of its import. */
+/** Returns the options of an import, from the options of a call. */
 export function importOptionsOf(call: { readonly options: ExportValues & ImportValues }): PlaceImportOptions {
   return { ...exportOptionsOf(call), ...ofImport(call.options), ids: true };
 }
@@ -169,14 +167,14 @@ function ofImport(options: ImportValues) {
 }
 
 /**
- * The options of a call that may delete what the source lacks. To consent, the user confirms, sets `--yes`, or sets the
- * digest of a dry run.
+ * The options of a call that may delete records that the source does not have. The user confirms the deletions at the
+ * terminal, by `--yes`, or by the digest of a dry run.
  */
 type MirrorValues = Values<typeof mirrorChoices> &
   ImportValues & { readonly yes: boolean; readonly expect?: string | undefined };
 
 /**
- * Returns the options of an import that deletes what the source lacks.
+ * Returns the options of an import that deletes records that the source does not have.
  * @throws IdentityError USAGE_INVALID if options contradict each other
  */
 export function mirrorOptionsOf({
@@ -200,7 +198,11 @@ export function mirrorOptionsOf({
   return { mirror, replaceChanged, ...defined({ maxDeleted }) };
 }
 
-/** Returns a call's context. With `--json`, the progress goes to the stream of the result, otherwise to standard error. */
+/**
+ * Returns how a call shows its progress, and its signal. With `--json`, the progress consists of events in the result's
+ * stream. Otherwise, it is text on standard error.
+ * @param events the stream for events
+ */
 export function callContext(
   { options, stdout, stderr, signal }: Surroundings & { readonly options: { readonly json: boolean } },
   events = stdout,

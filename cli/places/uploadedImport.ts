@@ -1,4 +1,4 @@
-// Imports files through the bucket of an instance if they exceed the size limit of a request.
+// Imports files that are larger than the limit of a request, through the bucket of the instance.
 
 import { z } from 'zod';
 import { type ImportResponse, importOptions, recordConflict } from '../../functions/import/contract.ts';
@@ -14,16 +14,15 @@ import { toRequest } from './importQuery.ts';
 import { callOnce, HeldFile, jsonCall, operationCall } from './instanceCalls.ts';
 import { ACCEPT, readImportResponse, responseError, unlikeResponse } from './instanceResponses.ts';
 
-/** A file and its size. */
 export interface SizedFile {
   readonly content: Pick<ExportFile, 'open'>;
   readonly bytes: number;
 }
 
 /**
- * Uploads a file to the bucket of an instance, imports it from there, and deletes it, even after an error. Repeats the
- * import after a broken connection, and after the time limit of a request.
- * @throws IdentityError
+ * Uploads a file to the bucket of an instance, imports the file from there, and deletes it from the bucket, even after
+ * an error. Repeats the import after a broken connection, and if the instance ends a request at its time limit.
+ * @throws IdentityError if the upload or the import fails
  */
 export async function importUploaded(
   server: Server,
@@ -47,7 +46,8 @@ export async function importUploaded(
     return withWarnings(response, kept === undefined ? [] : [{ type: 'upload', ...kept }]);
   } catch (error) {
     signal.throwIfAborted();
-    // A repeated command uploads the file again, so nothing needs this upload any more.
+    // The user repeats the command after an error. The repeated command uploads the file again, so this upload is
+    // deleted.
     throw await held.deleteAfter(error);
   }
 }
@@ -65,7 +65,7 @@ async function openUpload(server: Server, size: number, signal: AbortSignal) {
   });
 }
 
-/** Imports an uploaded file. Repeats the request until the import has ended. */
+/** Imports a file that is in the instance's bucket. Repeats the request until the import has ended. */
 async function importUpload(
   server: Server,
   id: string,
@@ -88,8 +88,8 @@ async function importUpload(
   };
   const response = await reconnecting(repeating, async () => {
     attempts++;
-    // After an attempt has written records, organisations exist because of this import. The option `fail` must not
-    // reject these organisations.
+    // An earlier attempt may already have written organisations. The option `fail` must not reject these organisations
+    // in a repeated attempt.
     const isFirst = settled === 0 || options.dryRun;
     const asked = isFirst ? onConflict : recordConflict(onConflict);
     const request = toRequest({ ...options, onConflict: asked }, importOptions);
@@ -107,7 +107,7 @@ function withWarnings(
   return { ...response, summary: { ...summary, warnings: [...more, ...summary.warnings] } };
 }
 
-/** Whether another request can continue an import after an error. */
+/** Whether a repeated request can continue the import after an error. */
 function isUnfinished(error: unknown): error is Error {
   return isConnectionLost(error) || placeUnavailable.is(error) || gatewayTimedOut.is(error);
 }
