@@ -15,14 +15,14 @@ output "base_urls" {
 }
 
 output "dns_records" {
-  description = "The DNS records to create for each domain of each instance: the first authorises its certificate, the others point it at the load balancer."
+  description = "The DNS records to create for each domain: the first authorises its certificate, the others point it at the load balancer."
   value = { for id, instance in var.instances : id => {
     for domain in instance.domains : domain => local.domain_records[domain] if contains(keys(local.domain_records), domain)
   } }
 }
 
 output "invoker_commands" {
-  description = "The commands that disable the check of invokers, for `public_access = \"unchecked\"`: docs/operations-google-cloud.md, \"Public access without allUsers\"."
+  description = "The commands that disable the check of invokers, for `public_access = \"unchecked\"`."
   value       = flatten(values(module.instance)[*].invoker_commands)
 
   precondition {
@@ -32,13 +32,13 @@ output "invoker_commands" {
 }
 
 output "next_commands" {
-  description = "The command that creates each instance's first token. Run it once."
+  description = "The command that creates each instance's first token."
   value       = { for id, database in local.databases : id => "npm run -s identity -- init --firestore ${database} --token-file ${id}.pat" }
 }
 
 # After a failed update, Google may return the new settings. Only the state of the function shows the failure then.
 output "redeploy_commands" {
-  description = "The command for each function that is not active because its last deployment failed: it replaces the function."
+  description = "The command that replaces each function whose last deployment failed."
   value = flatten([for id, instance in module.instance : [
     for function, state in instance.states :
     "terraform -chdir=terraform apply -replace='module.instance[\"${id}\"].google_cloudfunctions2_function.this[\"${function}\"]'" if state != "ACTIVE"
@@ -46,7 +46,7 @@ output "redeploy_commands" {
 }
 
 output "undelete_commands" {
-  description = "The command for each log bucket of an audit trail that was deleted. Google erases it seven days later."
+  description = "The command that restores each deleted log bucket. Google erases it after seven days."
   value       = flatten(values(module.instance)[*].undelete_commands)
 }
 

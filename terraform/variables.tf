@@ -10,7 +10,7 @@ variable "project_id" {
 }
 
 variable "region" {
-  description = "The region of the functions, their sources and the buckets, and the default location of databases. It cannot change later."
+  description = "The region of the functions and buckets, and the default location of databases. It cannot change later."
   type        = string
   nullable    = false
 
@@ -21,7 +21,7 @@ variable "region" {
 }
 
 variable "dist_directory" {
-  description = "The directory with the functions' archives from `npm run build`, relative to Terraform's working directory."
+  description = "The directory of the archives from `npm run build`, relative to Terraform's working directory."
   type        = string
   default     = "../dist"
   nullable    = false
@@ -44,7 +44,7 @@ variable "alert_email" {
 }
 
 variable "notification_channels" {
-  description = "The full names of further notification channels that receive alerts. Without a channel and `alert_email`, alerts appear only in the console."
+  description = "The full names of further channels that receive alerts. Without a channel and `alert_email`, alerts appear only in the console."
   type        = set(string)
   default     = []
   nullable    = false
@@ -56,7 +56,7 @@ variable "notification_channels" {
 }
 
 variable "monthly_budget" {
-  description = "A billing account, and the whole amount in its currency that the project may cost in a month. Google mails the account's administrators and `alert_email` at 50, 90 and 100 % of it, and stops nothing."
+  description = "A billing account, and the whole amount in its currency that the project may cost in a month. At 50, 90 and 100 % of it, Google mails the account's administrators and `alert_email`, and stops nothing."
   type = object({
     billing_account = string
     amount          = number
@@ -74,7 +74,7 @@ variable "monthly_budget" {
 }
 
 variable "requests_per_minute" {
-  description = "The number of requests that one IP address may send per minute to all instances together. Further requests receive 429."
+  description = "Requests that one IP address may send to all instances per minute. Further requests receive 429."
   type        = number
   default     = 600
   nullable    = false
@@ -86,7 +86,7 @@ variable "requests_per_minute" {
 }
 
 variable "admin_requests_per_minute" {
-  description = "The number of exports and imports that one IP address may request per minute, of all instances together. Further requests receive 429."
+  description = "Exports and imports that one IP address may request of all instances per minute. Further requests receive 429."
   type        = number
   default     = 60
   nullable    = false
@@ -98,7 +98,7 @@ variable "admin_requests_per_minute" {
 }
 
 variable "audit_retention_days" {
-  description = "The number of days for which the log bucket keeps the audit trail."
+  description = "Days for which the log bucket keeps the audit trail."
   type        = number
   default     = 400
   nullable    = false
@@ -110,7 +110,7 @@ variable "audit_retention_days" {
 }
 
 variable "kms_key" {
-  description = "The key that encrypts archives, images, functions and transfer buckets, in the region; by default they have Google's own."
+  description = "Your key for archives, images, functions and transfer buckets, in the region; by default Google's own."
   type        = string
   default     = null
 
@@ -121,7 +121,7 @@ variable "kms_key" {
 }
 
 variable "labels" {
-  description = "The labels of all resources that take labels, in addition to `app = \"identity\"`."
+  description = "Labels of all resources that take labels, in addition to `app = \"identity\"`."
   type        = map(string)
   default     = {}
   nullable    = false
@@ -133,7 +133,7 @@ variable "labels" {
 }
 
 variable "public_access" {
-  description = "How the functions accept the load balancer's requests, which have no identity: `allUsers` grants everyone the invoker's role; `unchecked` is for organisations whose policy forbids that, see the output `invoker_commands`."
+  description = "How the functions accept the load balancer's requests, which have no identity: `allUsers` grants everyone the invoker's role; `unchecked` is for organisations whose policy forbids that."
   type        = string
   default     = "allUsers"
   nullable    = false

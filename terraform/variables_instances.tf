@@ -1,19 +1,19 @@
 variable "instances" {
   description = <<-EOT
     The instances by id. A new entry creates an instance.
-    The id prefixes the names of the instance's resources and is the default name of its database. It cannot change later.
-      domains             the instance's own domains: the first one is its base URL, further ones serve the same, such as the next or the former domain
-      database            the database's name if it differs from the id, such as that of a restored backup; another one later needs Terraform's state to change first
-      database_kms_key    the key that encrypts the database, in its location, by default Google's own; it cannot change later
+    The id prefixes the names of its resources, and cannot change later.
+      domains             the instance's domains: the first is its base URL, the others serve the same, such as the next or the former domain
+      database            the database's name if it is not the id, such as that of a restored backup; to change it, change Terraform's state first
+      database_kms_key    your key for the database, in its location, by default Google's own; it cannot change later
       location            the database's location, by default the region; it cannot change later
       exporters           service accounts that may create objects in the bucket for exports; requests carry their keys
       importers           service accounts that may read objects of the bucket for imports; requests carry their keys
       cors_origins        origins whose pages may call the functions from a browser, by default none
-      min_instances       the minimum number of removeOtpEmail processes; with 0, the first request waits for a cold start
-      max_instances       the maximum number of processes of each function; a new project has 20 CPUs in a region, which are enough for six of each
-      memory              the memory of functions in MiB by their names, such as { import = 2048 }; V8's heap has half of it
-      backup_days         the number of days for which the daily backups are kept
-      master_key_version  the version of the Secret Manager secret ID-master-key, which encrypts the database's secrets
+      min_instances       processes of removeOtpEmail that always run; with 0, the first request waits for a cold start
+      max_instances       greatest number of processes of each function; the 20 CPUs of a new project in a region are enough for six of each
+      memory              MiB of memory by function, such as { import = 2048 }; V8's heap has half of it
+      backup_days         days for which daily backups are kept
+      master_key_version  version of the Secret Manager secret ID-master-key, the master key
   EOT
   type = map(object({
     domains            = list(string)

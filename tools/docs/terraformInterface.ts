@@ -53,16 +53,10 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 export function inputsTable(): string {
   const rows = blocks(read('variables'), 'variable').map((variable) => {
     const description = descriptionLines(variable).filter((line) => !attributeLine.test(line));
-    const type = (attribute(variable.body, 'type') ?? 'any').replace(/\(\{\n[\s\S]*\n {2}\}\)/, '({…})');
     const fallback = attribute(variable.body, 'default');
-    return [
-      code(variable.name),
-      description.join(' '),
-      code(type),
-      fallback === undefined ? 'required' : code(fallback),
-    ];
+    return [code(variable.name), description.join(' '), fallback === undefined ? 'required' : code(fallback)];
   });
-  return table(['name', 'description', 'type', 'default'], rows);
+  return table(['name', 'description', 'default'], rows);
 }
 
 /** Renders the outputs as a Markdown table. */
