@@ -127,35 +127,35 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   FIRESTORE_DATABASE: ['name of the Firestore database', '(default)'],
   IDENTITY_MASTER_KEY: [
     'key that encrypts the secrets in the database: 32 bytes in base64 or hex; during a rotation, the new key, a comma and the old key',
-    'master.key in DATA_DIR; none with Firestore, so exports, imports and `identity rekey` need the variable there',
+    'master.key in DATA_DIR; with Firestore none: exports, imports and `identity rekey` require the variable',
   ],
   HOSTING: [
-    'where clients send requests: to this process (`process`), to a function (`function`), or to the load balancer of an instance (`load_balancer`; then removeOtpEmail describes all operations)',
+    'what clients call: this process (`process`), a function (`function`), or the load balancer of an instance (`load_balancer`; removeOtpEmail then describes all operations)',
     'process (with K_SERVICE: function)',
   ],
   K_SERVICE: ['set by Google Cloud; selects the limits of the cloud', 'none (self-hosted)'],
   CORS_ORIGINS: [
-    'origins of web pages that can call the service from a browser, separated by commas, such as https://console.example.com',
+    'origins of web pages that may call the service, separated by commas, such as https://console.example.com',
     'none',
   ],
   LOG_LEVEL: [`log level: ${logLevels.join(', ')}`, 'info'],
   MAX_TOKEN_DAYS: ['longest lifetime, in days, of the tokens that the command creates', '90'],
   METRICS_PORT: ['port of 127.0.0.1 at which `identity serve` offers /metrics for Prometheus', 'none'],
   BCRYPT_COST: [
-    `cost of bcrypt for clear passwords in imports, from ${min} to ${max}; at 12, a hash takes a quarter of a second, and each step doubles this time`,
+    `cost of bcrypt for clear passwords in imports, from ${min} to ${max}; at 12, a hash takes a quarter of a second; each step doubles the time`,
     String(bcryptCosts.default),
   ],
   TRANSFER_BUCKET: [
-    'bucket in Cloud Storage for exports that are too large for a response, and for files that are too large for a request; a self-hosted instance does not use it',
+    'bucket in Cloud Storage for exports and files above MAX_RESPONSE_BYTES and MAX_REQUEST_BYTES; not used by self-hosted instances',
     'none',
   ],
   AUDIT_DAYS: ['days for which an embedded database keeps the events of its audit trail', '400'],
   TRUSTED_PROXIES: [
-    'number of addresses that trusted proxies append to X-Forwarded-For, from which the audit trail takes the address of the client; above 0, `identity serve` can listen on any address',
+    'number of addresses that trusted proxies append to X-Forwarded-For, for the client’s address in the audit trail; above 0, `identity serve` can listen on any address',
     'by HOSTING: 0, 1 or 2',
   ],
   SHUTDOWN_SECONDS: [
-    'seconds that running requests may take to finish after SIGTERM; exports and imports are interrupted seven seconds earlier',
+    'seconds in which running requests may finish after SIGTERM; exports and imports are interrupted seven seconds earlier',
     '9',
   ],
 };

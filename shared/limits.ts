@@ -46,7 +46,7 @@ const limitTable = {
     unit: 'bytes',
     selfHosted: UNLIMITED,
     cloud: 32_000_000,
-    text: 'bytes of a response; a larger export is written to the bucket for transfers, if the instance has one',
+    text: 'bytes of a response',
   },
   timeoutMs: {
     variable: 'MAX_TIMEOUT',
@@ -59,7 +59,7 @@ const limitTable = {
     unit: 'bytes',
     selfHosted: 2_000_000_000,
     cloud: UNLIMITED,
-    text: 'bytes of the bodies and objects of all running imports and exports together; temporary files can use half of the free space',
+    text: 'bytes of the bodies and objects of all running imports and exports; temporary files can use half of the free space',
   },
   // Each organisation needs about 2 KB of memory.
   organisations: {
@@ -78,40 +78,32 @@ const limitTable = {
   },
   // Each record needs 450 bytes in a temporary file. Cloud Run keeps such a file in memory.
   dryRunRecords: { unit: 'count', selfHosted: UNLIMITED, cloud: 200_000, text: 'records of a dry run' },
-  fields: fixed(
-    'fields',
-    'count',
-    'fields of a request, of a file, of an organisation of the file, and of an unknown object',
-  ),
+  fields: fixed('fields', 'count', 'fields of a request, a file, an organisation of the file, and an unknown object'),
   inflation: fixed(
     'inflation',
     'count',
-    'size of a decompressed body, beyond its first 10 MB, as a multiple of the size of the received body',
+    'size of a decompressed body beyond 10 MB, as a multiple of the received size',
   ),
   whiteSpaceBytes: fixed('whiteSpaceBytes', 'bytes', 'consecutive bytes of white space in a body'),
-  nesting: fixed('nesting', 'count', 'levels of nesting of a value in a body, even of an unknown field'),
+  nesting: fixed('nesting', 'count', 'levels of nesting in a body'),
   indexedBytes: fixed(
     'indexedBytes',
     'bytes',
-    'bytes of a text of a file that ZITADEL keeps in an index: ids, names, domains and keys',
+    'bytes of an id, name, domain or key in a file: texts that ZITADEL keeps in an index',
   ),
   textBytes: fixed(
     'textBytes',
     'bytes',
-    'bytes of any other text of a file, such as a URI or a hash; scripts, texts of messages and metadata may have four bytes for each character that ZITADEL permits',
+    'bytes of any other text in a file; in scripts, texts of messages and metadata, four for each character that ZITADEL permits',
   ),
-  listElements: fixed(
-    'listElements',
-    'count',
-    'elements of a list in a record of a file, such as the roles of a grant',
-  ),
+  listElements: fixed('listElements', 'count', 'elements of a list in a record, such as the roles of a grant'),
   // A self-hosted process also serves other requests. In the cloud, each export and each import has its own process.
   concurrentTransfers: {
     variable: 'MAX_CONCURRENT_TRANSFERS',
     unit: 'count',
     selfHosted: 2,
     cloud: UNLIMITED,
-    text: 'imports at once, including dry runs, and separately exports at once; operations that receive their bodies or wait for the lock of the instance do not count',
+    text: 'imports at once, and separately exports; those that receive their bodies or wait for the lock of the instance do not count',
   },
   headersMs: {
     unit: 'duration',
@@ -126,14 +118,14 @@ const limitTable = {
     unit: 'duration',
     selfHosted: 620 * SECOND_MS,
     cloud: 620 * SECOND_MS,
-    text: 'time for which the server keeps an idle connection open',
+    text: 'time for which an idle connection stays open',
   },
   connections: {
     variable: 'MAX_CONNECTIONS',
     unit: 'count',
     selfHosted: 1_000,
     cloud: UNLIMITED,
-    text: 'open connections, and requests at once; at most two thirds of the open files that the system allows; a tenth of the connections can use HTTP/2',
+    text: 'open connections, and requests at once; at most two thirds of the system’s limit of open files; a tenth of the connections can use HTTP/2',
   },
   streamsPerConnection: fixed(
     'streamsPerConnection',

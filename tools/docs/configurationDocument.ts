@@ -1,4 +1,5 @@
 import { configVariables } from '../../shared/config.ts';
+import type { LimitDefinition } from '../../shared/limitDefinition.ts';
 import { limitDefinitions, printLimit } from '../../shared/limits.ts';
 import { code, table } from './markdown.ts';
 
@@ -7,23 +8,33 @@ const INTRODUCTION = `# Configuration
 The service reads these environment variables once, at its start. An empty variable counts as unset.
 \`identity serve\` gets the database from \`--data\` or \`--firestore\`. In Google Cloud, [Terraform](../terraform/README.md) sets the variables.`;
 
-const LIMITS = `## Limits
-
-Limits with a variable can be set.`;
+const FIXED_LIMITS = 'These limits cannot be changed:';
 
 /** Writes `docs/configuration.md` from the variables that the configuration reads. */
 export function configurationDocument(): string {
   const rows = configVariables.map(({ name, meaning, default: fallback }) => [code(name), meaning, fallback]);
   const variables = table(['variable', 'meaning', 'default'], rows);
-  return `${INTRODUCTION}\n\n${variables}\n\n${LIMITS}\n\n${limitsTable()}`;
+  return [INTRODUCTION, variables, '## Limits', variableLimits(), FIXED_LIMITS, fixedLimits()].join('\n\n');
 }
 
-function limitsTable(): string {
-  const rows = limitDefinitions.map((limit) => [
-    limit.text,
-    limit.variable === undefined ? '' : code(limit.variable),
-    printLimit(limit, limit.selfHosted),
-    printLimit(limit, limit.cloud),
-  ]);
-  return table(['limit of', 'variable', 'self-hosted', 'in the cloud'], rows);
+function variableLimits(): string {
+  const rows = limitDefinitions.flatMap((limit) => {
+    const { variable, text, selfHosted, cloud } = limit;
+    return variable === undefined
+      ? []
+      : [[code(variable), text, printLimit(limit, selfHosted), printLimit(limit, cloud)]];
+  });
+  return table(['variable', 'limit of', 'self-hosted', 'in the cloud'], rows);
+}
+
+function fixedLimits(): string {
+  const rows = limitDefinitions
+    .filter(({ variable }) => variable === undefined)
+    .map((limit) => [limit.text, printBoth(limit)]);
+  return table(['limit of', 'value'], rows);
+}
+
+function printBoth(limit: LimitDefinition): string {
+  const [selfHosted, cloud] = [printLimit(limit, limit.selfHosted), printLimit(limit, limit.cloud)];
+  return selfHosted === cloud ? cloud : `${selfHosted}; in the cloud ${cloud}`;
 }
