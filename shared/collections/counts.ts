@@ -1,7 +1,7 @@
 /** For each name, a number, such as the number of records in a section. A name with the number 0 is absent. */
 export type Counts = Record<string, number>;
 
-/** Returns the number of a name. Ignores inherited properties, because a file may contain a name such as `constructor`. */
+/** Returns a name's number. Ignores inherited properties, because a file may contain a name such as `constructor`. */
 export function countOf(counts: Readonly<Counts>, name: string): number {
   return Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0;
 }

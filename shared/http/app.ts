@@ -16,33 +16,36 @@ import { type HttpEnv, hasDotSegment, isPercentEncodedUtf8 } from './nodeRespons
 import { identify, type RequestObserver } from './requestLog.ts';
 import { errorResponse, isGrpc } from './responses.ts';
 
-/** A route of an application: method, path, handler and description. */
+/** A route of an application. It consists of the method, the path, the handler and a description for OpenAPI. */
 export interface Route extends Endpoint {
-  /** A query parameter without which the application responds that the method is not allowed, as ZITADEL does. */
+  /** The name of a query parameter. If a request lacks it, the application responds 405, as ZITADEL does. */
   readonly parameter?: string;
   readonly handler: (context: Context<HttpEnv>) => Response | Promise<Response>;
   /**
-   * Whether the application accepts repeated slashes and a slash at the path's end, which load balancers and monitors
-   * send.
+   * Whether the application also accepts the path with repeated slashes or a final slash. Load balancers and monitors
+   * send such paths.
    */
   readonly isLenient?: true;
 }
 
-/** The routes and settings of an application. */
 export interface AppOptions {
   readonly routes: readonly Route[];
-  /** Origins whose pages may call the application from a browser; default none. */
+  /** The origins whose pages may call the application from a browser; by default none. */
   readonly corsOrigins?: readonly string[];
-  /** The number of addresses that trusted proxies append to `X-Forwarded-For`; default 0. */
+  /** The number of addresses in `X-Forwarded-For` that trusted proxies have appended; default 0. */
   readonly trustedProxies?: number;
   readonly observer?: RequestObserver;
-  /** The maximum size of all request bodies that the application keeps at once; default unlimited. */
+  /**
+   * `bufferedBytes` is the maximum total size of the request bodies that the application stores at the same time; by
+   * default unlimited.
+   */
   readonly limits?: Pick<Limits, 'bufferedBytes'>;
 }
 
 /**
- * Creates a Hono application from routes. The application adds HEAD for each GET, 404 and 405 as in zitadel 6.6, the
- * interface's error bodies and the headers common to all responses. It writes one log line per request.
+ * Creates a Hono application from routes. The application responds to HEAD as to GET without the body, and with 404 and
+ * 405 as in zitadel 6.6. Its errors have the form of the interface, and all responses have the common headers. It
+ * writes one log line per request.
  */
 export function createApp(options: AppOptions): Hono<HttpEnv> {
   const { routes, corsOrigins = [], trustedProxies = 0, observer, limits } = options;
@@ -65,7 +68,7 @@ export function createApp(options: AppOptions): Hono<HttpEnv> {
   for (const [path, methods] of Map.groupBy(routes, (route) => route.path)) {
     const byMethod = new Map<string, Route>(methods.map((route) => [route.method, route]));
     const get = byMethod.get('GET');
-    // Hono removes the body from the response to HEAD.
+    // Handle HEAD like GET. Hono then removes the body from the response.
     if (get !== undefined) byMethod.set('HEAD', get);
     const handle: Route['handler'] = (context) => {
       context.set('route', path);
@@ -84,14 +87,14 @@ function lacksParameter({ parameter }: Route, { req }: Context<HttpEnv>): boolea
   return parameter !== undefined && req.query(parameter) === undefined;
 }
 
-// Hono treats an invalid escape as plain text, so the handler would receive an id that the client did not send.
+// Hono treats an invalid escape in a path as plain text, so the handler would receive another id than the client meant.
 const rejectMalformedUrl: MiddlewareHandler<HttpEnv> = (context, next) => {
   const [, path = ''] = /^[^:]+:\/\/[^/?#]*([^?#]*)/.exec(context.req.url) ?? [];
   if (!isPercentEncodedUtf8(path)) throw pathMalformed();
-  // The URL's dot segments are already resolved here, so check the original target.
+  // In `req.url`, dot segments are already resolved, so check the target as the client sent it.
   if (hasDotSegment(context.env?.incoming?.url ?? '')) throw pathWithDots();
-  // The server checks only the characters of the Host header. For an address such as 1.2.3.256, reading the body would
-  // fail.
+  // The server checks only which characters the Host header contains. An invalid address such as 1.2.3.256 would cause
+  // an error when the body is read.
   if (!URL.canParse(context.req.url)) throw httpMalformed();
   return next();
 };
@@ -113,8 +116,8 @@ function rejectMethod(context: Context<HttpEnv>, methods: readonly string[]): Re
 }
 
 /**
- * The response headers that a page of another origin may read. They contain the details of an error, the time of a
- * retry, and an id that helps to find a failed call in the log.
+ * The response headers that a page of another origin may read: the details of an error, when to retry, and the id by
+ * which a user finds the call in the log.
  */
 const exposeHeaders = [
   'grpc-status',
@@ -127,8 +130,8 @@ const exposeHeaders = [
 const preflightMaxAgeSeconds = 7200;
 
 /**
- * Allows pages of the given origins to call this service from a browser, with any request headers. Callers send tokens
- * in a header, so browsers need not send cookies. Other origins receive no CORS headers.
+ * Allows pages of the given origins to call this service from a browser, with any request headers. Cookies are not
+ * needed, because callers send their token in a header. Pages of other origins receive no CORS headers.
  */
 function cors(origins: readonly string[]): MiddlewareHandler<HttpEnv> {
   const allow = honoCors({

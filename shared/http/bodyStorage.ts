@@ -1,4 +1,4 @@
-// Storage for request bodies: in memory, or in an unnamed temporary file.
+// Stores request bodies in memory or in unnamed temporary files.
 
 import { createCipheriv, randomBytes, randomUUID } from 'node:crypto';
 import { type FileHandle, open, statfs, unlink } from 'node:fs/promises';
@@ -8,33 +8,36 @@ import { temporarySpaceShort, tooManyBytes } from '../errors/httpErrors.ts';
 
 const spoolBatchBytes = 256 * 1024;
 const maxWriteBufferBytes = 4 * spoolBatchBytes;
-/** Readers keep many objects in memory for each chunk. Larger chunks would take more memory and be no faster. */
+/**
+ * The maximum size of a chunk that readers of a body receive. Larger chunks would not be faster, and would take more
+ * memory, because readers create many objects for each chunk.
+ */
 const chunkBytes = 64 * 1024;
 
-/** A completely received request body. */
+/** The body of a request, after the last byte has arrived. */
 export interface ReceivedBody {
   /** In bytes. */
   readonly size: number;
   /**
-   * Reads the bytes from `start` up to `end` (default: all). Callers may read repeatedly and concurrently. A chunk is
-   * at most 64 KiB and may be a view of the stored body: do not modify it.
+   * Reads the bytes from `start` up to `end` (default: all). Callers may read several times, also at the same time. A
+   * chunk has at most 64 KiB. It may be a part of the stored body, so do not modify it.
    */
   open(start?: number, end?: number): AsyncIterable<Uint8Array>;
-  /** Frees the body's memory or its file. */
+  /** Frees the memory of the body, or deletes its file. */
   close(): Promise<void>;
 }
 
-/** A body that is being received: in memory, or in an unnamed temporary file. */
+/** Stores a body while its bytes arrive, in memory or in an unnamed temporary file. */
 export interface BodyStorage extends Pick<ReceivedBody, 'close'> {
   append(chunk: Uint8Array): Promise<void>;
-  /** Returns the body. Do not append to it afterwards. */
+  /** Returns the stored body. Call no other method afterwards, except `close`. */
   finish(): Promise<ReceivedBody>;
 }
 
 export interface StorageOptions {
-  /** The size up to which a body is kept in memory, unless other bodies occupy the memory. */
+  /** A body up to this size stays in memory, unless the other bodies already fill the memory. */
   readonly memoryBytes?: number;
-  /** The directory of temporary files; by default the system's. */
+  /** The directory of temporary files; by default the directory of the operating system. */
   readonly directory?: string;
   /** The budget that all bodies share; unlimited by default. */
   readonly budget?: BodyBudget;
@@ -42,7 +45,7 @@ export interface StorageOptions {
 
 export function createBodyStorage(options: StorageOptions): BodyStorage {
   const { memoryBytes = 8 * 1024 * 1024, directory = tmpdir(), budget = new BodyBudget() } = options;
-  // Copies chunks into one buffer. Otherwise a client that sends single bytes would create an object for each byte.
+  // Copy all chunks into one buffer. Otherwise, a client that sends single bytes would cause an object for each byte.
   let buffer = Buffer.alloc(0);
   let filled = 0;
   let spooledBytes = 0;
@@ -102,8 +105,8 @@ async function* views(buffer: Uint8Array, start: number, end: number): AsyncGene
 }
 
 /**
- * Opens a temporary file and removes its name. No other process can open the file, and closing deletes it, even after a
- * crash.
+ * Opens a temporary file and removes its name, so that no other process can open the file. The operating system deletes
+ * the file when it is closed, even after a crash.
  */
 async function openUnnamedFile(directory: string): Promise<FileHandle> {
   const path = join(directory, `identity-${randomUUID()}`);
@@ -117,15 +120,15 @@ async function openUnnamedFile(directory: string): Promise<FileHandle> {
   return file;
 }
 
-/** Encrypts or decrypts bytes at a position of a file. */
+/** Encrypts or decrypts bytes. `position` is the position of the first byte in the file. */
 type FileEncryption = (bytes: Uint8Array, position: number) => Uint8Array;
 
 const BLOCK_BYTES = 16;
 
 /**
- * Returns a function that encrypts a file with a key that only this process has, because disk blocks of a deleted file
- * can be recovered. The cipher's counter is the position in the file, so that readers can begin anywhere. No position
- * is written twice, so no counter is used twice.
+ * Returns a function that encrypts and decrypts the bytes of a file. Only this process has the key, so recovered disk
+ * blocks of the deleted file are unreadable. The counter of the cipher is the position in the file, so a reader can
+ * start anywhere. Each position is written only once, so the counter never repeats.
  */
 function fileEncryption(): FileEncryption {
   const key = randomBytes(32);
@@ -138,7 +141,7 @@ function fileEncryption(): FileEncryption {
   };
 }
 
-/** Reads the bytes from `start` up to `end` in chunks, each in its own buffer. */
+/** Reads the bytes from `start` up to `end`, and yields each chunk in a new buffer. */
 async function* readFileRange(file: FileHandle, start: number, end: number, decrypt: FileEncryption) {
   const encrypted = Buffer.allocUnsafeSlow(Math.min(chunkBytes, Math.max(end - start, 0)));
   for (let position = start; position < end; ) {
@@ -149,42 +152,42 @@ async function* readFileRange(file: FileHandle, start: number, end: number, decr
   }
 }
 
-/** The memory for all bodies; further bodies are stored in temporary files. */
+/** If the bodies in memory together exceed this size, further bodies are stored in temporary files. */
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
-/** The bytes that bodies occupy in memory and in files. */
+/** How many bytes the bodies occupy in memory, and in files. */
 interface TakenBytes {
   memory: number;
   file: number;
 }
 
-/** Limits the bytes that the bodies of all requests occupy, in memory and in temporary files. */
+/** Limits how many bytes the bodies of all requests occupy in memory and in temporary files. */
 export class BodyBudget {
   private readonly limit: number;
   private readonly memoryLimit: number;
   private readonly readFreeBytes: (directory: string) => Promise<number>;
   private readonly taken: TakenBytes = { memory: 0, file: 0 };
 
-  /** @param limit if infinite, the budget does not check the free space for files either */
+  /** @param limit if this is infinite, the budget does not check the free disk space either */
   constructor(limit = Number.POSITIVE_INFINITY, memoryLimit = MEMORY_BYTES, readFreeBytes = freeBytes) {
     this.limit = limit;
     this.memoryLimit = memoryLimit;
     this.readFreeBytes = readFreeBytes;
   }
 
-  /** Whether the bodies in memory must move to files. */
+  /** Whether the bodies in memory exceed their limit, so that the next body must move to a file. */
   get isMemoryFull(): boolean {
     return this.taken.memory > this.memoryLimit;
   }
 
-  /** Reserves memory for bytes. @throws IdentityError 429 above the limit */
+  /** Counts bytes that a body adds to memory. @throws IdentityError 429 if the bodies would exceed the limit */
   take(bytes: number): void {
     const { memory, file } = this.taken;
     if (memory + file + bytes > this.limit) throw tooManyBytes();
     this.taken.memory += bytes;
   }
 
-  /** Reserves memory for bytes if enough is left. */
+  /** Counts bytes that a body adds to memory, if the limits allow. Returns whether they do. */
   takeMemory(bytes: number): boolean {
     const { memory, file } = this.taken;
     const isFree = memory + bytes <= this.memoryLimit && memory + file + bytes <= this.limit;
@@ -193,11 +196,11 @@ export class BodyBudget {
   }
 
   /**
-   * Moves bytes from memory to files.
-   * @throws IdentityError 503 if the free space is smaller than all files together
+   * Counts bytes as stored in a file instead of in memory. The caller must then write them.
+   * @throws IdentityError 503 if the free disk space is smaller than all temporary files together
    */
   async moveToFile(bytes: number, directory: string): Promise<void> {
-    // Count the bytes before the wait, because other bodies can move to files during the wait.
+    // Count the bytes before the wait: other bodies may move to files during the wait.
     this.add({ memory: -bytes, file: bytes });
     if (!Number.isFinite(this.limit)) return;
     if (this.taken.file <= (await this.readFreeBytes(directory))) return;

@@ -1,4 +1,4 @@
-// Limits on simultaneous connections and requests.
+// Limits the connections and the requests at the same time.
 
 import type { Http2Session } from 'node:http2';
 import type { Duplex } from 'node:stream';
@@ -7,15 +7,15 @@ import type { IdentityError } from '../errors/identityError.ts';
 import { closed, isHttp1, type Outgoing } from './nodeResponse.ts';
 
 /**
- * Limits the calls in progress. Rejects further calls instead of queuing them, so that the clients decide whether to
- * wait.
+ * Limits the number of calls that run at the same time. Rejects further calls instead of queuing them: the clients
+ * decide whether to wait.
  */
 export class ConcurrencyLimit {
   private readonly limit: number;
   private readonly rejection: (limit: number) => IdentityError;
   private running = 0;
 
-  /** @param rejection creates the error of a call above the limit */
+  /** @param rejection creates the error for a call when the limit is reached */
   constructor(limit: number, rejection: (limit: number) => IdentityError) {
     this.limit = limit;
     this.rejection = rejection;
@@ -26,14 +26,14 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Throws if the limit is reached. Call this method before a body is received. It does not count the call, because a
-   * slow upload must not use up the limit.
+   * Throws if the limit is reached. Call this method before the body of a call is received. It does not count the call
+   * yet, because a slow upload must not block other calls.
    */
   check(): void {
     if (this.isFull) throw this.rejection(this.limit);
   }
 
-  /** Counts a call as running until the result is disposed of. The result can be disposed of repeatedly. */
+  /** Counts a call until the caller disposes of the result. Disposing of it again has no effect. */
   enter(): Place {
     this.check();
     this.running++;
@@ -50,21 +50,24 @@ export class ConcurrencyLimit {
   }
 }
 
-/** A running call that counts towards the limit. */
+/** A call that counts towards the limit. */
 export interface Place extends Disposable {
-  /** Does not count this call while it waits, so that another call can run. */
+  /** Stops counting the call while it waits, so that another call can run. */
   leave(): void;
   /**
-   * Counts the call again after its wait. May exceed the limit: the call now has the lock for which the counted calls
-   * wait.
+   * Counts the call again after its wait, even if the limit is reached. The call now has the lock for which the other
+   * calls wait, so it must run.
    */
   enterAgain(): void;
 }
 
-/** The transport of requests: an HTTP/1 connection or an HTTP/2 session. */
+/** What transports requests: an HTTP/1 connection, or an HTTP/2 session. */
 type Connection = Duplex | Http2Session;
 
-/** Returns the connection of a request. If its HTTP/2 session is closed, returns the socket. */
+/**
+ * Returns what transports a request: the HTTP/1 connection or the HTTP/2 session. If the session is closed, returns its
+ * socket.
+ */
 export function connectionOf(outgoing: Outgoing): Connection {
   return isHttp1(outgoing) ? outgoing.req.socket : (outgoing.stream.session ?? outgoing.req.socket);
 }
@@ -79,14 +82,17 @@ export class RequestsInFlight {
     return this.inFlight;
   }
 
-  /** Returns the responses of a connection. Over HTTP/1, the first response is being written, and the others wait. */
+  /**
+   * Returns the responses on a connection that are not complete. Over HTTP/1, the server writes the first response, and
+   * the others wait.
+   */
   of(connection: Connection): ReadonlySet<Outgoing> {
     return this.ofConnections.get(connection) ?? new Set();
   }
 
   /**
-   * Handles a request. Counts the request until its response is closed and its handler has ended, even if the client
-   * resets the request.
+   * Handles a request. The request counts until its response is closed and its handler has ended. If the client resets
+   * the request, it counts until the handler has ended.
    */
   async run(outgoing: Outgoing, handle: () => Promise<void>): Promise<void> {
     const connection = connectionOf(outgoing);
@@ -116,8 +122,8 @@ export class RequestsInFlight {
 const systemReport = z.object({ userLimits: z.object({ open_files: z.object({ soft: z.unknown() }) }).optional() });
 
 /**
- * Returns the maximum number of connections: two thirds of the files that this process may open. Unlimited if the
- * system has no limit or, like Windows, does not report a limit.
+ * Returns the maximum number of connections: two thirds of the files that this process may open at the same time.
+ * Returns infinity if the system has no limit, or does not report it, like Windows.
  */
 export function descriptorsForConnections(): number {
   const { soft } = systemReport.parse(process.report.getReport()).userLimits?.open_files ?? {};

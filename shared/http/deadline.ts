@@ -1,29 +1,33 @@
-// Signals that abort at a call's deadline.
+// Creates the signal that ends a call at its deadline, or for other reasons.
 
 import { deadlineExceeded } from '../errors/errors.ts';
 import { cancelled } from '../errors/httpErrors.ts';
 import { UNLIMITED } from '../limitDefinition.ts';
 
-/** The longest delay of Node's timers. With a longer delay, a timer fires after one millisecond. */
+/** The longest delay that Node's timers support. If a delay is longer, the timer fires after one millisecond. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The signal of one call. Disposing of it removes the timer and the listeners, and does not abort the call. */
+/**
+ * The signal that ends one call. Dispose of it after the call: this removes the timer and the listeners, and does not
+ * abort the signal.
+ */
 export interface CallSignal extends Disposable {
   readonly signal: AbortSignal;
-  /** Replaces the call's timeout, which counts from the call's start. */
+  /** Sets another timeout for the call. The time counts from the start of the call. */
   limit(timeoutMs: number): void;
-  /** The milliseconds until the call's timeout; undefined without a timeout. */
+  /** The milliseconds until the call times out; undefined if it has no timeout. */
   readonly msLeft: number | undefined;
-  /** Ends the call with an error. */
+  /** Aborts the signal. The call then fails with `error`. */
   end(error: unknown): void;
 }
 
 /**
- * Combines all reasons to end a call in one signal. The signal's reason is the error to respond with: CANCELLED if the
- * client disconnected, DEADLINE_EXCEEDED if the timeout expired, or else the reason of `shutdown` or `end`.
- * @param clientSignal the request's signal, which aborts when the client disconnects
- * @param timeoutMs milliseconds from now; undefined or infinite for no limit
- * @param shutdown aborts when the server ends its calls
+ * Combines all reasons to end a call in one signal. When the signal aborts, its reason is the error of the response.
+ * This error is CANCELLED if the client disconnected, DEADLINE_EXCEEDED if the timeout expired, otherwise the reason of
+ * `shutdown` or the error passed to `end`.
+ * @param clientSignal the signal of the request, which aborts when the client disconnects
+ * @param timeoutMs milliseconds from now; undefined or infinite for no timeout
+ * @param shutdown aborts when the server shuts down and ends its calls
  */
 export function callSignal(
   clientSignal: AbortSignal,

@@ -1,4 +1,4 @@
-// The interactive documentation and the OpenAPI document.
+// Serves the page with interactive documentation, and the OpenAPI document.
 
 import { readFile } from 'node:fs/promises';
 import type { StatedLimits } from '../limits.ts';
@@ -8,12 +8,12 @@ import { forMonitors, respondAlive } from './health.ts';
 import { fixedContent } from './responses.ts';
 
 /**
- * The directory of Swagger UI next to the bundle of the command. The build defines it, because a bundle contains no
- * packages.
+ * The directory of Swagger UI next to the bundle of the command. The build sets this constant, because a bundle does
+ * not contain the package.
  */
 declare const SWAGGER_UI: string | undefined;
 
-/** The files of `swagger-ui-dist` that requests may read. */
+/** The files in the package `swagger-ui-dist` that the service serves. */
 export const packageFiles = [
   { name: 'swagger-ui.css', type: 'text/css; charset=utf-8' },
   { name: 'swagger-ui-bundle.js', type: 'text/javascript; charset=utf-8' },
@@ -39,8 +39,9 @@ const page = `<!doctype html>
 </html>
 `;
 
-// A link may contain a token as `#token=`, which browsers never send; the script removes it from the address
-// immediately. Without `validatorUrl: null`, Swagger UI may send the document to a validator on the internet.
+// A link to the page may contain a token as `#token=`. Browsers do not send this part of a link, and the script removes
+// it from the address at once. Without `validatorUrl: null`, Swagger UI may send the document to a validator on the
+// internet.
 const script = `const dark = matchMedia('(prefers-color-scheme: dark)');
 const followSystem = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', followSystem);
@@ -57,8 +58,8 @@ const ui = SwaggerUIBundle({
 });
 `;
 
-// Fits Swagger UI's wide tables into narrow screens. Hides the headings for links and the choice of servers, which the
-// document does not have. Shows deprecated operations in full instead of pale colours.
+// Fits the wide tables of Swagger UI into narrow screens. Hides the headings for links and for servers, because the
+// document has neither links nor a choice of servers. Shows deprecated operations with normal contrast.
 const pageStyle = `body { margin: 0 }
 #operations .info { margin: 1.5rem 0 }
 #operations .scheme-container { padding: 0 0 1rem; box-shadow: none }
@@ -74,7 +75,7 @@ const pageStyle = `body { margin: 0 }
 }
 `;
 
-// The open page contains a token, so only its own scripts may run, and only requests to this origin are permitted.
+// The page may contain a token, so it may run only its own scripts, and send requests only to this origin.
 const securityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -87,8 +88,8 @@ const securityPolicy = [
 ];
 
 /**
- * Returns `GET /docs`, a page that shows `/openapi.json` and can call its operations, and `GET /`, which redirects
- * browsers there. Neither requires authentication. The archives of the functions do not contain the page.
+ * Returns two routes without authentication. `GET /docs` is a page that shows `/openapi.json` and can call its
+ * operations; `GET /` redirects browsers to this page. In Google Cloud, the functions do not serve the page.
  */
 export function docsRoutes(): readonly Route[] {
   return forMonitors([
@@ -100,7 +101,7 @@ export function docsRoutes(): readonly Route[] {
   ]);
 }
 
-/** Redirects browsers to the page. Other clients of the root are probes, some of which require 200. */
+/** Redirects browsers to the page. Responds 200 to other clients, which are probes: some of them accept no redirect. */
 const openPage: Route['handler'] = ({ req, redirect }) =>
   req.header('accept')?.includes('text/html') === true ? redirect('/docs') : respondAlive();
 
@@ -118,10 +119,10 @@ function readPackageFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /**
- * Adds `GET /openapi.json`, which describes the routes and requires no authentication.
- * @param limits the limits that the document states
- * @param loadEndpoints loads the endpoints to describe, if other functions serve the same base URL; by default the
- * routes
+ * Adds the route `GET /openapi.json` without authentication, whose response describes the endpoints.
+ * @param limits the limits that the document contains
+ * @param loadEndpoints loads the endpoints to describe; by default, these are the routes. Needed if other functions
+ *   serve the same base URL
  */
 export function withOpenApi(
   routes: readonly Route[],
@@ -141,7 +142,7 @@ export function withOpenApi(
   ];
 }
 
-// Load the module only here, because most processes never serve their description.
+// Load the module only on request, because most processes never serve the document.
 async function renderDescription(endpoints: readonly Endpoint[], limits: StatedLimits): Promise<string> {
   const { openApiDocument } = await import('../openapi/openApiDocument.ts');
   return JSON.stringify(openApiDocument(endpoints, limits));

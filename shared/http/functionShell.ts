@@ -1,7 +1,7 @@
-// The shell that runs a function under the Functions Framework. Cloud Functions needs the framework to load the module
-// and to open the port. But the framework's Express application parses each body before the function receives the
-// request, and aborts requests in flight at SIGTERM. No setting disables this, so the shell gives the framework our own
-// server and replaces its signal handlers (docs/decisions/0001-function-shell.md).
+// Runs a function under the Functions Framework. Cloud Functions needs the framework to load the module and to open the
+// port. But the framework's Express application parses each body before the function receives the request, and aborts
+// requests in flight at SIGTERM. No setting disables this. So the framework receives our own server, and our signal
+// handlers replace its handlers (docs/decisions/0001-function-shell.md).
 
 import http from 'node:http';
 import type { Server } from 'node:net';
@@ -11,10 +11,10 @@ import { configureLog, log } from '../log.ts';
 import type { Application } from './requestListener.ts';
 import { createHttpServer, serverUrl } from './server.ts';
 
-/** A function, ready to serve. */
+/** The application of a function. */
 export interface FunctionProgram {
   readonly app: Application;
-  /** Called after the last request, before the process exits. */
+  /** Called when the last request has ended, before the process exits. */
   close(): Promise<void>;
 }
 
@@ -23,9 +23,10 @@ type CreateProgram = (config: Config) => FunctionProgram | Promise<FunctionProgr
 const registered = new Map<string, CreateProgram>();
 
 /**
- * Registers a function with functions-framework, and bypasses the framework's own request handling. Requests reach the
- * application with unread bodies, and the process drains at SIGTERM (docs/decisions/0001-function-shell.md). If the
- * configuration is invalid or `createProgram` fails, the process exits with 1.
+ * Registers a function with functions-framework, and bypasses the framework's own handling of requests and signals. The
+ * application receives requests with unread bodies, and SIGTERM drains the process
+ * (docs/decisions/0001-function-shell.md). The process exits with 1 if the configuration is invalid or `createProgram`
+ * fails.
  */
 export function registerFunction(name: string, createProgram: CreateProgram): void {
   if (registered.has(name)) throw new Error(`the function "${name}" is registered already`);
@@ -36,8 +37,8 @@ export function registerFunction(name: string, createProgram: CreateProgram): vo
   });
 }
 
-// The framework creates its server once, after it has loaded the function's module. That call of `createServer` returns
-// our server instead.
+// The framework calls `createServer` once, with its Express application, after it has loaded the function's module.
+// Return our server from this call.
 function interceptFramework(): void {
   const intercepted = new Proxy(http.createServer, {
     apply: (original, receiver, args: unknown[]) =>
@@ -62,7 +63,8 @@ function createFunctionServer(): Server {
   const { server, drain } = createHttpServer(application, config.limits);
   server.once('listening', () => {
     const before = signalListeners();
-    // The framework adds its handlers during this event. Remove them before the next event.
+    // The framework adds its signal handlers when the server starts to listen. Remove them in the next tick, after all
+    // listeners of this event have run.
     process.nextTick(() => {
       const shutDown = async () => {
         const unfinished = await drain(config.shutdownMs);
@@ -73,7 +75,7 @@ function createFunctionServer(): Server {
       log.info({ url: serverUrl(server) }, 'listening');
     });
   });
-  // The framework would set the server's timeout. Our server's timeouts are set already.
+  // The framework calls `setTimeout` of the server, which would change our timeouts. So replace it.
   return Object.assign(server, { setTimeout: () => server });
 }
 
@@ -115,8 +117,8 @@ type Listeners = readonly (readonly NodeJS.SignalsListener[])[];
 
 const signalListeners = (): Listeners => terminationSignals.map((signal) => process.listeners(signal));
 
-// Only the framework's command installs handlers; in tests there are none. Install our handlers before removing the
-// framework's, so that the process always has a handler.
+// Only the framework's command installs signal handlers; tests do not run this command. Add our handlers before
+// removing the framework's, so that the process always has a handler.
 function replaceFrameworkSignals(before: Listeners, drain: () => Promise<number>, limitMs: number): void {
   const added = signalListeners().map((listeners, i) => listeners.filter((listener) => !before[i]?.includes(listener)));
   if (added.flat().length === 0) return;
@@ -126,13 +128,16 @@ function replaceFrameworkSignals(before: Listeners, drain: () => Promise<number>
   });
 }
 
-/** The time for the program to close after the drain. The platform ends a process 10 s after SIGTERM. */
+/**
+ * How long the program may take to close after the drain. The platform ends a process 10 s after SIGTERM, so the drain
+ * and this time together must be shorter.
+ */
 const CLOSE_MS = 500;
 
 /**
- * Drains the server and exits with 0 at SIGTERM or SIGINT. A second signal exits immediately, with 1.
+ * At SIGTERM or SIGINT, drains the server and exits with 0. At a second signal, exits with 1 at once.
  * @param drain resolves with the number of aborted requests
- * @param limitMs the time after which the process exits with 1, even if it cannot close
+ * @param limitMs after this time, the process exits with 1 even if the drain has not ended
  */
 function shutDownOnSignals(drain: () => Promise<number>, limitMs: number): void {
   let shuttingDown = false;

@@ -7,9 +7,9 @@ import type { Store } from '../store/store.ts';
 import type { Route } from './app.ts';
 import { jsonResponse } from './responses.ts';
 
-/** How long the result of a readiness check is reused. */
+/** The time for which the result of a readiness check is reused. */
 const CACHE_MS = 1_000;
-/** The time limit of a readiness check, because probes time out after a few seconds. */
+/** The time limit of a readiness check. It is short, because probes time out after a few seconds. */
 const LIMIT_MS = 2_000;
 
 const alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
@@ -36,8 +36,8 @@ const readiness: OperationDescription = {
 };
 
 /**
- * The endpoints for probes. Of the two paths of each check, the API's description contains one. Kubernetes expects the
- * paths that end in `z`, but Cloud Run reserves some of them.
+ * The endpoints for probes. Each check has two paths, because Kubernetes expects the paths that end in `z`, but Cloud
+ * Run reserves some of them. The OpenAPI document describes only one of the two.
  */
 export const healthEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/health', operation: () => health },
@@ -47,8 +47,8 @@ export const healthEndpoints: readonly Endpoint[] = [
 ];
 
 /**
- * Creates the routes for probes: whether the process is alive, and whether it can serve requests. They require no
- * authentication.
+ * Creates the routes for probes, without authentication. One check responds whether the process is alive, the other
+ * whether it can serve requests.
  */
 export function healthRoutes(store: Store): readonly Route[] {
   const checkReadiness = cached(() => checkDatabase(store));
@@ -60,18 +60,18 @@ export function healthRoutes(store: Store): readonly Route[] {
     ...endpoint,
     handler: endpoint.path.startsWith('/ready') ? respondReady : respondAlive,
   }));
-  // Load balancers and monitors probe the root unless another path is configured.
+  // Load balancers and monitors probe the path `/` if no other path is configured.
   return forMonitors([...routes, { method: 'GET', path: '/', handler: respondAlive }]);
 }
 
-/** Responds that the process handles requests. */
+/** Creates the response that the process is alive. */
 export function respondAlive(): Response {
   return jsonResponse({ status: 'ok' });
 }
 
 /**
- * Lets routes accept repeated slashes and a final slash, and adds the method OPTIONS. Some load balancers send such
- * requests.
+ * Makes routes accept repeated slashes and a final slash, and adds the method OPTIONS for them. Some load balancers
+ * send such requests.
  */
 export function forMonitors(routes: readonly Route[]): readonly Route[] {
   return routes.flatMap((route) => [
@@ -95,7 +95,7 @@ async function checkDatabase(store: Store): Promise<void> {
   }
 }
 
-/** Caches a result or an error for `CACHE_MS` after the computation has started. */
+/** Reuses a result or an error until `CACHE_MS` after its computation started. */
 function cached<Result>(compute: () => Promise<Result>): () => Promise<Result> {
   let last: { readonly startedAt: number; readonly result: Promise<Result> } | undefined;
   return () => {

@@ -1,4 +1,4 @@
-// Node's requests and responses over both HTTP versions: state, aborts and client.
+// Functions for Node's requests and responses over HTTP/1 and HTTP/2.
 
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
@@ -7,33 +7,34 @@ import type { Origin } from '../audit/auditEvent.ts';
 import type { Code, IdentityError } from '../errors/identityError.ts';
 import type { BodyBudget } from './bodyStorage.ts';
 
-/** Node's request, over HTTP/1 or HTTP/2. */
 export type Incoming = IncomingMessage | Http2ServerRequest;
 
-/** Node's response, over HTTP/1 or HTTP/2. */
 export type Outgoing = ServerResponse | Http2ServerResponse;
 
-/** A call from the same process as the application. */
+/** A call that comes from the same process, without a connection. */
 export interface LocalCall {
   /**
-   * Reads the body, which may be read repeatedly, so the application does not store it. By default, the application
-   * receives and stores the body of the request.
+   * Reads the body, which can be read several times, so the application need not store it. If this is absent, the
+   * application reads and stores the body of the request.
    */
   readonly readBody?: () => AsyncIterable<Uint8Array>;
-  /** Receives an unexpected error, which would otherwise be logged. The response does not contain its text. */
+  /**
+   * Receives an unexpected error, which the application then does not log. The response does not contain the text of
+   * the error.
+   */
   readonly onUnexpected: (error: IdentityError) => void;
 }
 
 /**
- * The contents of Hono's Context. `shutdown` is the signal by which a server ends its calls on shutdown, if there is a
- * server. `local` is set for a call from the same process.
+ * What Hono's Context contains. The signal `shutdown` aborts when the server shuts down and ends its calls; it is
+ * absent without a server. `local` is set if the call comes from the same process.
  */
 export interface HttpEnv {
   Bindings: { incoming?: Incoming; outgoing?: Outgoing; shutdown?: AbortSignal; local?: LocalCall };
   Variables: { requestId: string; origin: Origin; bodies: BodyBudget; route?: string; rpcCode?: Code };
 }
 
-/** Returns Node's response; undefined if `fetch` was called without a connection. */
+/** Returns Node's response; undefined if the call has no connection. */
 export function getOutgoing(context: { env?: HttpEnv['Bindings'] }): Outgoing | undefined {
   return context.env?.outgoing;
 }
@@ -43,37 +44,37 @@ export function isHttp1(outgoing: Outgoing): outgoing is ServerResponse {
 }
 
 /**
- * Closes an HTTP/1 connection after this response, unless the headers are already sent. An HTTP/2 session does not need
- * this.
+ * Closes the connection after this response, unless its headers are already sent. Does nothing over HTTP/2, where the
+ * session is closed separately.
  */
 export function closeAfter(outgoing: Outgoing): void {
   if (isHttp1(outgoing) && !outgoing.headersSent) outgoing.setHeader('connection', 'close');
 }
 
-/** Whether a response is closed: the client disconnected, or the response was aborted. */
+/** Whether nothing more can be written to a response, because the client disconnected or the response was aborted. */
 export function isResponseClosed(outgoing: Outgoing): boolean {
   return isHttp1(outgoing) ? outgoing.destroyed : outgoing.stream.destroyed;
 }
 
-/** Whether a request's client has disconnected: its connection is closed, or its stream is reset. */
+/** Whether the client of a request has closed the connection or, over HTTP/2, reset the stream. */
 export function hasLeft({ socket }: Incoming, outgoing: Outgoing): boolean {
   return isHttp1(outgoing) ? socket.destroyed : outgoing.stream.closed;
 }
 
-/** Aborts a response, so that the client cannot mistake the received part for a complete body. */
+/** Aborts a response, so that the client does not take the part that it has received for a complete body. */
 export function abortResponse(outgoing: Outgoing): void {
   if (isHttp1(outgoing)) {
-    // Without chunks, an HTTP/1.0 body ends when the connection closes, so only a reset shows that the body is
+    // Over HTTP/1.0, the end of the connection is the end of the body. Only a reset shows the client that the body is
     // incomplete.
     if (outgoing.req.httpVersionMinor === 0) outgoing.socket?.resetAndDestroy();
     outgoing.destroy();
   }
-  // The end of a stream may wait forever for a broken connection, so destroy a stream that is already closing.
+  // If the stream is already closing, destroy it: over a broken connection, its end might never arrive.
   else if (outgoing.stream.closed) outgoing.stream.destroy();
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
-/** Resolves when a response is closed: it was sent, or its client has disconnected. */
+/** Resolves when a response is closed, because it was sent or the client has disconnected. */
 export function closed(outgoing: Outgoing): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   outgoing.once('close', () => resolve());
@@ -81,7 +82,7 @@ export function closed(outgoing: Outgoing): Promise<void> {
 }
 
 /**
- * Waits for an event of a response, or until the response is closed. Aborts the response if its client does not read
+ * Waits for an event of a response, or until the response is closed. Aborts the response if the client reads nothing
  * for `stallMs`.
  */
 export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', stallMs: number): Promise<void> {
@@ -89,8 +90,8 @@ export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', s
   const { promise, resolve } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout;
   const watch = () => {
-    // A pipelined HTTP/1 response waits for the responses before it. Until it has the connection, no client can
-    // read it.
+    // A response to a pipelined HTTP/1 request gets the connection only after the earlier responses. Until then, the
+    // client cannot read it.
     const hasConnection = outgoing.socket !== null;
     timer = setTimeout(() => (hasConnection ? abortResponse(outgoing) : watch()), stallMs);
   };
@@ -105,8 +106,8 @@ export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', s
 }
 
 /**
- * Sends `100 Continue` only when the body is read. If the response comes first, for example because the token is
- * invalid or the declared size exceeds the limit, the client need not upload the body.
+ * Sends `100 Continue` only when the application reads the body. If the response comes first, the client need not
+ * upload the body. Examples are an invalid token, or a declared size above the limit.
  */
 export function continueOnDemand(incoming: Incoming, outgoing: Outgoing): void {
   incoming.once('resume', () => {
@@ -114,13 +115,16 @@ export function continueOnDemand(incoming: Incoming, outgoing: Outgoing): void {
   });
 }
 
-/** Whether a segment of a request's path is a dot segment, as URLs define it, including backslashes and escapes. */
+/**
+ * Whether the path of a request has a dot segment (`.` or `..`). A backslash also separates segments, and the dots may
+ * be escaped.
+ */
 export function hasDotSegment(target: string): boolean {
   const [path = ''] = target.split(/[?#]/, 1);
   return path.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
 }
 
-/** Whether every escape of a path or query is valid. */
+/** Whether all escapes in a path or a query are well-formed, and encode valid UTF-8. */
 export function isPercentEncodedUtf8(text: string): boolean {
   try {
     decodeURIComponent(text);
@@ -131,8 +135,8 @@ export function isPercentEncodedUtf8(text: string): boolean {
 }
 
 /**
- * Returns the trace's id from the W3C header or from Google's header. Do not trust the value: clients choose it, like
- * the request id.
+ * Returns the id of the trace from the W3C header or from Google's header. Do not trust this id, because clients choose
+ * it.
  */
 export function traceFrom(readHeader: (name: string) => string | undefined): string | undefined {
   const [traceparent = '', cloudTrace = ''] = [readHeader('traceparent'), readHeader('x-cloud-trace-context')];
@@ -141,11 +145,11 @@ export function traceFrom(readHeader: (name: string) => string | undefined): str
 }
 
 /**
- * Returns the address of a request's client.
- * @param socketAddress the address at the other end of the connection
+ * Returns the address of the client of a request.
+ * @param socketAddress the address at the other end of the connection, which may be a proxy
  * @param forwarded the header `X-Forwarded-For`
- * @param trustedProxies the number of addresses that trusted proxies append to the header; the client may have written
- * the other addresses
+ * @param trustedProxies how many addresses at the end of this header come from trusted proxies; the client may have
+ *   written the others
  */
 export function clientAddress(
   socketAddress: string | undefined,

@@ -1,5 +1,6 @@
 // Serves HTTP/1 and HTTP/2 on one port, as ZITADEL does: gRPC clients use HTTP/2 without TLS, browsers and probes use
-// HTTP/1. Node has no server for both without TLS, so the first bytes of a connection select one of two servers.
+// HTTP/1. Node has no server for both without TLS. So there are two servers, and the first bytes of a connection decide
+// which of them receives it.
 
 import { createServer as createHttp1Server, type Server as Http1Server } from 'node:http';
 import { createServer as createHttp2Server, type Http2Server, type Http2ServerRequest } from 'node:http2';
@@ -8,38 +9,42 @@ import { httpHeadersTimeout } from '../errors/httpErrors.ts';
 import { fixedLimits, type Limits } from '../limits.ts';
 import { writeRawError } from './responses.ts';
 
-// The two servers that share one port. Limits that are not set here are Node's defaults; a proxy in front has stricter
-// limits.
+// The two servers behind the port. If a limit is not set here, Node's default applies. A proxy in front of the service
+// has stricter limits.
 
-/** Times after which the server closes slow or idle connections. */
+/** The times after which the server closes a slow or an idle connection. */
 export type ConnectionTimes = Pick<Limits, 'headersMs' | 'keepAliveMs' | 'timeoutMs'>;
 
-/** Creates the server for HTTP/1 connections. It does not listen on a port. */
+/**
+ * Creates the server for HTTP/1 connections. It does not listen itself, because `createPort` passes connections to it.
+ */
 export function createHttp1({ headersMs, keepAliveMs, timeoutMs }: ConnectionTimes): Http1Server {
   return createHttp1Server({
     keepAliveTimeout: keepAliveMs,
     headersTimeout: headersMs,
-    // The call's own timeout ends a long upload earlier.
+    // The time limit for receiving a whole request. A long upload ends earlier, at the timeout of the call.
     requestTimeout: timeoutMs + headersMs,
     connectionsCheckingInterval: Math.min(30_000, headersMs / 2),
-    // Add a byte, because Node rejects headers whose size equals its limit.
+    // Add a byte, because Node also rejects headers whose size equals `maxHeaderSize`.
     maxHeaderSize: fixedLimits.headerBytes + 1,
-    // The application rejects a request without a Host header with the interface's error body.
+    // Accept a request without a Host header here. The application then rejects it with an error body of the interface.
     requireHostHeader: false,
   });
 }
 
-/** Creates the server for HTTP/2 connections. It does not listen on a port. */
+/**
+ * Creates the server for HTTP/2 connections. It does not listen itself, because `createPort` passes connections to it.
+ */
 export function createHttp2(): Http2Server {
   const server = createHttp2Server({
     settings: {
       maxConcurrentStreams: fixedLimits.streamsPerConnection,
-      // The server responds with 431 to headers that are moderately too large; the protocol itself rejects much larger
-      // headers.
+      // Up to four times the limit, the server can respond 431. The protocol itself rejects larger headers.
       maxHeaderListSize: 4 * fixedLimits.headerBytes,
     },
     maxSessionInvalidFrames: fixedLimits.streamsPerConnection,
-    // A client may open a new stream after a reset, while the request of the old stream is still being handled.
+    // The number of streams that a client may reset at once. A client may replace a reset stream at once, although the
+    // server still handles its request.
     streamResetBurst: fixedLimits.streamsPerConnection,
     streamResetRate: 33,
   });
@@ -47,37 +52,38 @@ export function createHttp2(): Http2Server {
   return server;
 }
 
-/** Adds the brackets of an IPv6 address, which URLs require. The clients of Node and Connect omit the brackets. */
+/** Adds the brackets around an IPv6 address, which URLs require. Node and Connect, as clients, omit them. */
 function bracketAuthority({ headers }: Http2ServerRequest): void {
   const [, address, port] = /^([\da-f]*:[\da-f:]*):(\d+)$/i.exec(headers[':authority'] ?? '') ?? [];
   if (address !== undefined) headers[':authority'] = `[${address}]:${port}`;
 }
 
-/** The first bytes of every HTTP/2 connection without TLS (RFC 9113 3.4). No HTTP/1 method starts with them. */
+/** The first bytes of every HTTP/2 connection without TLS (RFC 9113 3.4). No HTTP/1 method starts with these bytes. */
 const PREFACE = Buffer.from('PRI');
 
-/** The limits on the first bytes of connections. */
+/** What limits connections before one of the two servers receives them. */
 export interface PortLimits {
-  /** The time within which a connection's first bytes must arrive. */
+  /** The time in milliseconds within which the first bytes of a connection must arrive. */
   readonly headersMs: number;
-  /** Whether the server must close further HTTP/2 connections. */
+  /** Returns whether there are too many HTTP/2 connections, so that the server must close a new one. */
   readonly isFullOfSessions: () => boolean;
 }
 
 /**
- * Creates the server of a port. It passes each connection to the server of its protocol when the first bytes identify
- * the protocol.
+ * Creates the server that listens on the port. When the first bytes of a connection show its protocol, passes the
+ * connection to the server for this protocol.
  */
 export function createPort(http1: Http1Server, http2: Http2Server, limits: PortLimits): Server {
   const bodies: BodyBytes = new WeakMap();
-  // The part of the data that contains the end of the headers can also contain the first bytes of the body.
+  // Subtract `PARSED_BYTES`, because the data that contains the end of the headers may also contain the first bytes of
+  // the body.
   http1.prependListener('request', ({ socket, headers }) => {
     bodies.set(socket, Math.max(0, Number(headers['content-length'] ?? 0) - PARSED_BYTES));
   });
   const port = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     const close = () => socket.destroy();
     const pass = () => {
-      // `read` returns nothing until enough bytes have arrived.
+      // `read` returns null until enough bytes have arrived.
       const start: Buffer | null = socket.read(PREFACE.length);
       if (start === null) return;
       socket.off('readable', pass).off('end', close).off('timeout', end).setTimeout(0);
@@ -89,22 +95,22 @@ export function createPort(http1: Http1Server, http2: Http2Server, limits: PortL
     const end = () => writeRawError(socket, httpHeadersTimeout());
     socket.on('error', close).on('readable', pass).on('end', close).on('timeout', end).setTimeout(limits.headersMs);
   });
-  // Node starts the timers of an HTTP/1 server at this event, which `http1` does not emit by itself because it does not
-  // listen.
+  // At this event, Node starts the timers of an HTTP/1 server. `http1` does not listen and so never emits the event
+  // itself.
   port.on('listening', () => http1.emit('listening')).on('close', () => http1.close());
   return port;
 }
 
 /**
- * The number of bytes that the parser receives before the next check whether an HTTP/1 connection is open. They contain
- * only a few requests.
+ * The number of bytes that Node's HTTP/1 parser receives at once. Before the next bytes, the connection is checked
+ * again. So few bytes contain only a few requests.
  */
 const PARSED_BYTES = 1_024;
 
-/** For each connection, how many of its next bytes certainly belong to the body of a request. */
+/** For each connection, the number of its next bytes that certainly belong to the body of a request. */
 type BodyBytes = WeakMap<Socket, number>;
 
-/** The first bytes of HTTP/1 connections: enough to recognise another protocol. */
+/** The first bytes of each HTTP/1 connection, by which another protocol is recognised. */
 const starts = new WeakMap<Socket, Buffer>();
 const START_BYTES = 12;
 
@@ -119,9 +125,9 @@ function noteStart(socket: Socket, chunk: Buffer): void {
 }
 
 /**
- * Passes a connection to the HTTP/1 server, and passes its data in small parts. Node's parser would parse all received
- * bytes even after the connection is destroyed, and 64 KB can contain thousands of small requests. The bytes of a body
- * are not split.
+ * Passes a connection to the HTTP/1 server, and the data to the parser in small parts. Node's parser would continue
+ * with all received bytes even after the connection is destroyed, and 64 KB can contain thousands of small requests.
+ * The bytes of a body are passed as a whole.
  */
 function passToHttp1(http1: Http1Server, socket: Socket, bodies: BodyBytes): void {
   http1.emit('connection', socket);
@@ -131,7 +137,7 @@ function passToHttp1(http1: Http1Server, socket: Socket, bodies: BodyBytes): voi
   socket.on('data', (chunk: Buffer) => {
     noteStart(socket, chunk);
     for (let start = 0, size = 0; start < chunk.length; start += size) {
-      // After a CONNECT request, Node has removed the parser.
+      // The parser is missing after a CONNECT request, because Node removes it.
       if (socket.destroyed || socket.listenerCount('data') === 0) return;
       if (socket.isPaused()) return void socket.unshift(chunk.subarray(start));
       const bodyBytes = bodies.get(socket) ?? 0;
@@ -144,7 +150,7 @@ function passToHttp1(http1: Http1Server, socket: Socket, bodies: BodyBytes): voi
 }
 
 function passToHttp2(http2: Http2Server, socket: Socket): void {
-  // Without this setting, a connection that the client has closed would remain open until it times out.
+  // With `allowHalfOpen`, a connection that the client has closed would remain open until it times out.
   socket.allowHalfOpen = false;
   http2.emit('connection', socket);
 }

@@ -1,4 +1,4 @@
-// Receives request bodies: decompression, limits and JSON.
+// Receives the bodies of requests: decompresses them, checks the limits and parses JSON.
 
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
@@ -13,26 +13,32 @@ import { fixedLimits, TOO_MUCH_WHITE_SPACE } from '../limits.ts';
 import { isStorageFull } from '../systemCode.ts';
 import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bodyStorage.ts';
 
-/** Up to this size, a body may have any compression ratio. */
+/**
+ * A body up to this size may have any compression ratio. Larger bodies may not decompress to more than
+ * `fixedLimits.inflation` times their size.
+ */
 const FREELY_INFLATED_BYTES = 10_000_000;
 
-/** The limits and the storage of one body. */
+/** The limits for one body, and where to store it. */
 export interface BodyLimits extends StorageOptions {
-  /** The maximum size of the body, both as received and decompressed. */
+  /** The maximum size of the body. The received bytes and the decompressed bytes must not exceed it. */
   readonly maxBytes: number;
-  /** The remedy in the error about a larger body. */
+  /** The remedy that an error about a larger body contains. */
   readonly adviceIfLarger?: string;
-  /** Whether the body is a file, whose reader detects compression. For other bodies, `receiveBody` detects it. */
+  /**
+   * Whether the body is an export file. The reader of the file then detects compression; otherwise, `receiveBody` does.
+   */
   readonly isFile?: boolean;
-  /** Aborts when the client disconnects or the call's timeout expires; its reason is the error to throw. */
+  /** Aborts when the client disconnects or the call times out. The reason is the error to throw. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Receives a request's body, decompressed and in UTF-8 without byte order mark. The caller must close the result.
+ * Receives and stores the body of a request: decompressed, in UTF-8, and without a byte order mark. The caller must
+ * close the result.
  * @throws IdentityError 413 as soon as the body exceeds the limit; 415 for an unknown coding; INVALID_ARGUMENT for a
- * corrupt body, invalid UTF-16 or too much white space; 429 if other bodies use the space; 503 if the disk is too full;
- * CANCELLED when the client disconnects; or the signal's reason
+ *   corrupt body, invalid UTF-16 or too much white space; 429 if other bodies occupy the space; 503 if the disk is too
+ *   full; CANCELLED when the client disconnects; or the signal's reason
  */
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
   const { maxBytes, adviceIfLarger, signal } = limits;
@@ -60,7 +66,10 @@ function receivingError(error: unknown): unknown {
   return error instanceof JsonError ? bodyInvalid({ problem: error.message }) : error;
 }
 
-/** Returns the decompressed body. Clients may send a compressed file without a Content-Encoding header. */
+/**
+ * Returns the decompressed body. Detects gzip by the first bytes too, because clients may send a compressed file
+ * without the header Content-Encoding.
+ */
 async function decoded(
   received: AsyncGenerator<Uint8Array>,
   coding: Coding | undefined,
@@ -73,10 +82,10 @@ async function decoded(
   return GZIP_MAGIC.every((byte, index) => start[index] === byte) ? decompress(whole, 'gzip', limits) : whole;
 }
 
-/** The first bytes of gzip. No JSON starts with them. */
+/** The first bytes of gzip. JSON cannot start with these bytes. */
 const GZIP_MAGIC = [0x1f, 0x8b];
 
-/** Reads the first bytes of a body: at least `wanted`, unless the body is shorter. */
+/** Reads at least the first `wanted` bytes of a body. If the body is shorter, reads the whole body. */
 async function startOf(received: AsyncGenerator<Uint8Array>, wanted: number): Promise<Uint8Array> {
   let start: Uint8Array = new Uint8Array();
   while (start.length < wanted) {
@@ -116,8 +125,8 @@ type Coding = keyof typeof decoders;
 
 /**
  * Reads a Content-Encoding header.
- * @returns undefined if the body is not encoded
- * @throws IdentityError 415 for an unknown coding, or for several codings
+ * @returns the coding; undefined if the body is not encoded
+ * @throws IdentityError 415 for an unknown coding, and for several codings
  */
 function readCoding(header: string | null): Coding | undefined {
   const codings = (header ?? '')
@@ -135,8 +144,9 @@ function isCoding(name: string): name is Coding {
 }
 
 /**
- * Decompresses a body with backpressure: reads at most one chunk ahead.
- * @throws IdentityError 413 for a body that decompresses to many times its size; INVALID_ARGUMENT for a corrupt body
+ * Decompresses a body. Reads at most one chunk more than the consumer has requested.
+ * @throws IdentityError 413 if the decompressed size is too many times the received size; INVALID_ARGUMENT for a
+ *   corrupt body
  */
 async function* decompress(
   received: AsyncIterable<Uint8Array>,
@@ -144,7 +154,8 @@ async function* decompress(
   limits: BodyLimits,
 ): AsyncGenerator<Uint8Array> {
   const decoder = decoders[coding]();
-  // If either stream fails, the pipeline destroys the decoder with the error, and the iteration throws it.
+  // If the body or the decoder fails, the pipeline destroys the decoder with the error, and the loop below throws this
+  // error.
   pipeline(Readable.from(received), decoder, () => undefined);
   let bytes = 0;
   try {
@@ -164,8 +175,8 @@ function isZlibError(error: unknown): error is Error {
 }
 
 /**
- * Reads a request's body as it arrives. Does not cancel the stream if the reader stops early, because that would
- * destroy the socket before the response is sent.
+ * Yields the body of a request as it arrives. If the consumer stops early, does not cancel the stream: this would close
+ * the connection before the response is sent.
  * @throws IdentityError CANCELLED when the client disconnects, or the signal's reason
  */
 export async function* readBody(request: Request, signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -186,7 +197,7 @@ export async function* readBody(request: Request, signal: AbortSignal): AsyncGen
   }
 }
 
-// A request's stream fails only if its connection fails, so the client has disconnected.
+// The stream of a request fails only if the connection fails. So any error means that the client has disconnected.
 async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal) {
   try {
     return await reader.read();

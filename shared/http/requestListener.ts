@@ -1,7 +1,8 @@
-// The listener that passes Node's requests to an application and writes its responses. @hono/node-server converts
-// requests. We write responses ourselves, because exports stream for minutes. A failure before the first byte becomes
-// an error response. A later failure aborts the response, so that the client cannot mistake it for a complete file. A
-// client that does not read loses its connection instead of keeping a snapshot open. RPCs also need trailers.
+// Passes Node's requests to an application, and writes the responses. @hono/node-server converts the requests. We write
+// the responses ourselves, because exports stream for minutes. If a body fails before its first byte, the client
+// receives an error response. If it fails later, the response is aborted, so that the client cannot take a part for a
+// complete file. A client that does not read loses its connection; otherwise it would keep a snapshot open. RPCs also
+// need trailers.
 
 import { constants, Http2ServerRequest } from 'node:http2';
 import type { Writable } from 'node:stream';
@@ -22,12 +23,12 @@ import {
 } from './nodeResponse.ts';
 import { completeContent, errorResponse, newRequestId } from './responses.ts';
 
-/** A fetch handler, such as a Hono application. */
+/** An application with a fetch handler, such as a Hono application. */
 export interface Application {
   fetch(request: Request, env: (HttpBindings | Http2Bindings) & Shutdown): Response | Promise<Response>;
 }
 
-/** The signal by which a server ends its calls on shutdown. Its reason is the error to respond with. */
+/** The signal that aborts when the server shuts down and ends its calls. The reason is the error for the responses. */
 interface Shutdown {
   readonly shutdown: AbortSignal;
 }
@@ -35,9 +36,10 @@ interface Shutdown {
 export type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promise<void>;
 
 /**
- * Creates a Node request listener that passes requests to an application, with unread bodies, and writes the responses.
- * @param stallMs the time without reads by the client after which a response is aborted
- * @param places the limit that counts a request until its response is complete, even if the client has not read it yet
+ * Creates a listener for Node's servers. It passes each request to the application before the body is read, and writes
+ * the response.
+ * @param stallMs if the client reads nothing for this time, the response is aborted
+ * @param places counts a request until the response is complete in this process, even if the client has not read it yet
  * @param shutdown the signal that ends the calls of the application
  */
 export function requestListener(
@@ -54,8 +56,8 @@ export function requestListener(
       return RESPONSE_ALREADY_SENT;
     },
     {
-      // The host of requests without a Host header. HTTP/1.0, with which load balancers probe, does not require the
-      // header.
+      // The host in the URL of a request without a Host header. Load balancers probe with HTTP/1.0, which does not
+      // require this header.
       hostname: 'localhost',
       overrideGlobalObjects: false,
       autoCleanupIncoming: false,
@@ -65,20 +67,20 @@ export function requestListener(
 }
 
 export interface WriteOptions {
-  /** Aborts the response if its client does not read for this time. */
+  /** If the client reads nothing for this time, the response is aborted. */
   readonly stallMs: number;
-  /** Called when the response is complete, even if the client has not read it yet. */
+  /** Called when the response is complete in this process, even if the client has not read it yet. */
   readonly onComplete?: () => void;
 }
 
-/** The size of a write. A connection must accept each write within `stallMs`. */
+/** The maximum number of bytes per write. The client must accept each write within `stallMs`. */
 const PART_BYTES = 64 * 1024;
 
 /**
- * Writes a response to its socket with backpressure; never rejects. A body that fails before its first bytes becomes an
- * error response. A later failure is logged, and aborts the response, so that the client cannot mistake the received
- * part for a complete body. A client that disconnects cancels the body. If a response has a `trailer` header, its
- * trailers are already set on `outgoing`. Such a response has no content length, because HTTP/1 sends trailers only
+ * Writes a response to its socket with backpressure; never rejects. If the body fails before its first bytes, writes an
+ * error response. If it fails later, logs the error and aborts the response, so that the client cannot take a part for
+ * a complete body. If the client disconnects, cancels the body. If the response has a `trailer` header, the caller has
+ * already set the trailers on `outgoing`. Such a response has no content length, because HTTP/1 sends trailers only
  * with chunked encoding.
  */
 export async function writeResponse(response: Response, outgoing: Outgoing, options: WriteOptions): Promise<void> {
@@ -109,25 +111,28 @@ async function writeFailure(error: unknown, response: Response, outgoing: Outgoi
 
 async function writeBody(response: Response, body: ResponseBody, outgoing: Outgoing, { stallMs }: WriteOptions) {
   const { req } = outgoing;
-  // Wait once: the parser may still be processing the last bytes of the request.
+  // The parser may still be processing the last bytes of the request. Give it one turn to complete the request.
   if (!req.complete) await setImmediate();
   setHead(response, outgoing, body.length);
-  // Node writes the head and a small body together.
+  // For a small body, use only `end`: Node then writes the head and the body together.
   if (body.small === undefined) {
     await writeChunks(outgoing, body, stallMs);
     outgoing.end();
   } else outgoing.end(body.small);
   stopUpload(req);
-  // Abort the response if its client does not read. Over HTTP/1 without unwritten bytes, no client can delay the end.
+  // From now on, abort the response if the client reads nothing. Over HTTP/1, this is not needed if all bytes are
+  // written.
   if (!isHttp1(outgoing) || outgoing.writableLength > 0) void untilTaken(outgoing, 'close', stallMs);
 }
 
 const NO_CONTENT = 204;
 
-// Sets headers without writing them: Node sends them with `end`, so an empty HTTP/2 response needs no data frame.
+// Sets the headers without writing them. Node writes them with `end`, so that an empty HTTP/2 response needs no data
+// frame.
 function setHead(response: Response, outgoing: Outgoing, length: number | undefined): void {
   for (const [name, value] of response.headers) outgoing.setHeader(name, value);
-  // Omit the length for HEAD. It would have to be the length of the response to GET, which is unknown here.
+  // Omit the length in a response to HEAD: it would have to be the length of the response to GET, which is unknown
+  // here.
   const isHead = outgoing.req.method === 'HEAD';
   const mayHaveLength = !isHead && !response.headers.has('trailer') && response.status !== NO_CONTENT;
   if (length !== undefined && mayHaveLength && (length > 0 || isHttp1(outgoing)))
@@ -135,8 +140,8 @@ function setHead(response: Response, outgoing: Outgoing, length: number | undefi
   outgoing.statusCode = response.status;
   if (isHttp1(outgoing) || outgoing.req.complete || response.headers.has('trailer') || isResponseClosed(outgoing))
     return;
-  // End an empty response with its head. Node would end it in a separate frame; if a reset arrived before that frame,
-  // some clients would see no response.
+  // Send an empty response in one frame. Node would end it in a second frame, and some clients see no response if a
+  // reset arrives before that frame.
   outgoing.stream.respond({ ...outgoing.getHeaders(), ':status': response.status }, { endStream: length === 0 });
 }
 
@@ -156,31 +161,31 @@ async function writeChunks(
 }
 
 /**
- * Ignores the rest of the request's body after the response has ended. Asks an HTTP/2 client to stop sending the body
+ * Discards the rest of the request's body, because the response has ended. Over HTTP/2, asks the client to stop sending
  * (RFC 9113 8.1).
  */
 function stopUpload(incoming: Incoming): void {
   if (incoming.complete) return;
-  // A remaining listener would pause the stream again.
+  // If a listener remained, it would pause the stream again.
   incoming.removeAllListeners('data');
   incoming.resume();
   if (incoming instanceof Http2ServerRequest && incoming.stream.state.remoteClose !== 1)
     incoming.stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
-/** A response body after its first chunk was read. */
+/** The body of a response, after its first chunk was read. */
 interface ResponseBody {
-  /** The length in bytes if the body is complete; undefined if more chunks may follow. */
+  /** The number of bytes if the whole body is known; undefined if more chunks may follow. */
   readonly length: number | undefined;
-  /** The whole content, if it is known and small enough for a single write. */
+  /** The whole body, if it is known and fits into a single write. */
   readonly small?: Uint8Array;
   /** All chunks, including the first. */
   readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** Rejects when the body fails, even while the client does not read. */
+  /** Rejects when the body fails, even if the client does not read at that time. */
   readonly closed?: Promise<unknown>;
 }
 
-/** Returns a body whose content is known; undefined for an empty body. */
+/** Creates a response body from its whole content; without content, an empty body. */
 function completeBody(content: Uint8Array | undefined): ResponseBody {
   if (content === undefined) return { length: 0, chunks: [] };
   const { byteLength: length } = content;
@@ -188,14 +193,14 @@ function completeBody(content: Uint8Array | undefined): ResponseBody {
 }
 
 /**
- * Reads a response's first chunk before any header is sent, so that an immediate failure can become an error response.
- * Determines the length if the body is already complete, without waiting for more chunks.
+ * Reads the first chunk of a body before any header is sent. So an immediate failure can still become an error
+ * response. If the body ends with this chunk, sets the length, but does not wait for a second chunk.
  */
 async function readBodyStart(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<ResponseBody> {
   const first = await reader.read();
   const second = first.done ? Promise.resolve(first) : reader.read();
   const isComplete = await Promise.race([second.then(({ done }) => done), setImmediate(false)]);
-  // Reading `chunks` throws this error. Until then, this handler prevents an unhandled rejection.
+  // Whoever reads `chunks` receives this error. Until then, this handler prevents an unhandled rejection.
   second.catch(() => undefined);
   const length = isComplete ? (first.value?.byteLength ?? 0) : undefined;
   return { length, chunks: chain(reader, first, second), closed: reader.closed };

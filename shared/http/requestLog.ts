@@ -1,4 +1,4 @@
-// Gives each request an id and an origin, and logs it.
+// Gives each request an id and an origin for the audit trail, and writes a log line.
 
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Origin } from '../audit/auditEvent.ts';
@@ -10,17 +10,20 @@ import { requestIdFrom, responseHeaders } from './responses.ts';
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
-/** Returns the method for log lines and metrics. An HTTP/2 client may send any text as its method. */
+/** Returns the method of a request for the log and the metrics. An HTTP/2 client may send any text as the method. */
 const knownMethod = (method: string) => (METHODS.includes(method) ? method : 'other');
 
-/** A finished request in the log and in metrics. It never contains a query, body, header, or path with an id. */
+/**
+ * What the log and the metrics contain about a finished request. No field contains a query, a body, a header, or a path
+ * with an id.
+ */
 export interface RequestLine {
-  /** A known method, or `other`. */
+  /** The method, or `other` for an unknown method. */
   readonly method: string;
-  /** The route's pattern, such as `/v2/users/:userId/otp_email`; undefined if no route matched. */
+  /** The pattern of the route, such as `/v2/users/:userId/otp_email`; undefined if the request matched no route. */
   readonly route: string | undefined;
   readonly status: number;
-  /** The error code of an RPC; undefined if there was no error. The HTTP status of an RPC may not show the error. */
+  /** The code of an RPC's error; undefined if the RPC succeeded. An RPC with an error may have the HTTP status 200. */
   readonly rpcCode: string | undefined;
   readonly milliseconds: number;
 }
@@ -32,8 +35,8 @@ export interface RequestObserver {
 }
 
 /**
- * Gives each request an id and an origin, and its response the common headers. Logs a line after the response was sent
- * or the client disconnected. Does not log calls from this process.
+ * Gives each request an id and an origin, and adds the common headers to the response. When the response was sent, or
+ * the client has disconnected, writes a log line. Writes none for a call from the same process.
  */
 export function identify(trustedProxies: number, observer: RequestObserver | undefined): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
@@ -44,18 +47,17 @@ export function identify(trustedProxies: number, observer: RequestObserver | und
     observer?.started();
     noteRequest();
     const outgoing = getOutgoing(context);
-    // A client may disconnect before there is a response, so listen before the handler returns.
+    // Listen before the handler returns, because the client may disconnect before there is a response.
     const sent = outgoing && closed(outgoing);
     await next();
-    // `context.header` would copy the response for each header.
+    // Set the headers directly: `context.header` would copy the response each time.
     const { headers } = context.res;
     for (const [name, value] of Object.entries(responseHeaders(requestId))) headers.set(name, value);
     if (context.env?.local === undefined) reportWhenSent(context, start, sent, observer);
   };
 }
 
-// Log the request at the last byte of its response instead of at its headers, because a response may stream for
-// minutes.
+// Writes the log line after the last byte of the response, not after its headers: a response may stream for minutes.
 function reportWhenSent(
   context: Context<HttpEnv>,
   start: number,
@@ -79,7 +81,7 @@ function reportWhenSent(
   else void sent.then(finished);
 }
 
-/** Returns the origin of a request for the audit trail. */
+/** Returns what the audit trail contains about the origin of a request. */
 function requestOrigin(context: Context<HttpEnv>, requestId: string, trustedProxies: number): Origin {
   const socketAddress = context.env?.incoming?.socket.remoteAddress;
   const remote = clientAddress(socketAddress, context.req.header('x-forwarded-for'), trustedProxies);

@@ -1,4 +1,4 @@
-// Responses: JSON, errors, fixed content and their headers.
+// Creates responses: JSON, errors and fixed content, with the common headers.
 
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
@@ -8,8 +8,8 @@ import { codes, IdentityError } from '../errors/identityError.ts';
 import { log, requestFields } from '../log.ts';
 
 /**
- * A response with known content, which the server writes without reading a stream. Creates a body only when code of this
- * process reads it, because a body takes ten times as long as the rest of a response.
+ * A response with known content, which the server writes without a stream. Only code of this process that reads the
+ * body causes a stream, which takes ten times as long as the rest of the response.
  */
 class CompleteResponse extends Response {
   readonly content: string | Uint8Array<ArrayBuffer>;
@@ -26,7 +26,7 @@ class CompleteResponse extends Response {
   }
 }
 
-// Define the properties here, because TypeScript does not accept accessors in a subclass of `Response`.
+// Define these properties on the prototype, because TypeScript does not accept accessors in a subclass of `Response`.
 for (const name of ['body', 'bodyUsed'] as const)
   Object.defineProperty(CompleteResponse.prototype, name, {
     get(this: CompleteResponse) {
@@ -40,28 +40,29 @@ for (const name of ['arrayBuffer', 'blob', 'bytes', 'clone', 'formData', 'json',
     },
   });
 
-/** Creates the complete response of a successful operation. */
+/** Creates the response of an operation that succeeded. */
 export function jsonResponse(value: object): Response {
   return new CompleteResponse(JSON.stringify(value), { headers: { 'content-type': 'application/json' } });
 }
 
 /**
- * Creates the response of an operation that redirects the client to the result. The client fetches the result with GET.
+ * Creates the response that redirects the client to the result of an operation. The client requests the result with
+ * GET.
  */
 export function seeOther(location: string, value: object): Response {
   const headers = { 'content-type': 'application/json', location };
   return new CompleteResponse(JSON.stringify(value), { status: 303, headers });
 }
 
-/** Returns the content of a complete response as bytes; undefined if it must be read from a stream. */
+/** Returns the content of a response as bytes; undefined if the server must read the body from a stream. */
 export function completeContent(response: Response): Uint8Array | undefined {
   if (!(response instanceof CompleteResponse)) return undefined;
   return typeof response.content === 'string' ? Buffer.from(response.content) : response.content;
 }
 
 /**
- * Creates a handler that responds with fixed content. The first request loads the bytes, which all responses share, so
- * that many slow clients need no additional memory.
+ * Creates a handler that always responds with the same content. The first request loads the content. All responses
+ * share its bytes, so many slow clients need no more memory.
  */
 export function fixedContent(
   headers: Readonly<Record<string, string>>,
@@ -83,15 +84,15 @@ export function fixedContent(
   };
 }
 
-/** Receives an unexpected error. Callers do not receive its text. */
+/** Receives an unexpected error. The response does not contain the text of this error. */
 export type OnUnexpected = (error: IdentityError, requestId: string, trace: string | undefined) => void;
 
 const logUnexpected: OnUnexpected = (error, requestId, trace) =>
   log.error({ stack_trace: error.cause ?? error, ...requestFields(requestId, trace) }, 'request failed');
 
 /**
- * Converts any thrown value to an error that callers may receive. Reports an unexpected error once, by default in the
- * log; the caller receives INTERNAL without its text.
+ * Converts any thrown value to an error that a client may see. Passes an unexpected error to `onUnexpected`, which by
+ * default logs it; the client receives INTERNAL without the error's text.
  */
 export function toPublicError(
   error: unknown,
@@ -105,10 +106,9 @@ export function toPublicError(
 }
 
 /**
- * Renders any thrown value as the interface's error body (specification 2.3).
- * @param contentType the request's content type; for a content type of gRPC, the response contains the status in its
- * headers
- * @param trace the id of the request's trace
+ * Creates the response with the error body of the interface (specification 2.3), from any thrown value.
+ * @param contentType the content type of the request; for a gRPC type, the headers of the response contain the status
+ * @param trace the id of the request's trace, for the log
  */
 export function errorResponse(
   error: unknown,
@@ -130,7 +130,7 @@ export function errorResponse(
   return new CompleteResponse(body, { status: publicError.httpStatus, headers });
 }
 
-// Creates a Trailers-Only response of gRPC.
+// In a Trailers-Only response, gRPC sends the status in the headers.
 function grpcResponse(error: IdentityError, requestId: string, contentType: string): Response {
   const { code, message } = error;
   return new Response(null, {
@@ -145,7 +145,8 @@ function grpcResponse(error: IdentityError, requestId: string, contentType: stri
 }
 
 /**
- * For each type of detail in RPC errors, its text fields in the order of their field numbers in the protobuf message.
+ * For each type of error detail: the names of the text fields in its protobuf message, in the order of the field
+ * numbers.
  */
 const messages: Readonly<Record<string, readonly string[]>> = {
   'zitadel.v1.ErrorDetail': ['id', 'message'],
@@ -154,7 +155,7 @@ const messages: Readonly<Record<string, readonly string[]>> = {
 const metadataOf = z.record(z.string(), z.string()).catch({});
 const TYPE_URL = 'type.googleapis.com/';
 
-/** Returns an error's details as messages of protobuf. */
+/** Encodes the details of an error as protobuf messages. */
 export function encodeDetails({ details }: IdentityError) {
   return details.flatMap((detail) => {
     const type = detail['@type'].slice(TYPE_URL.length);
@@ -172,7 +173,7 @@ export function encodeDetails({ details }: IdentityError) {
   });
 }
 
-/** Returns the header that contains an error as a `google.rpc.Status`, if the error has details. */
+/** Returns the header with an error as a `google.rpc.Status`; no header if the error has no details. */
 function statusHeader(error: IdentityError): Readonly<Record<string, string>> {
   const details = encodeDetails(error);
   if (details.length === 0) return {};
@@ -183,7 +184,10 @@ function statusHeader(error: IdentityError): Readonly<Record<string, string>> {
   return { 'grpc-status-details-bin': Buffer.concat(status).toString('base64').replace(/=+$/, '') };
 }
 
-/** Encodes a text or a message as a protobuf field without the protobuf library, which most functions do not load. */
+/**
+ * Encodes a text or a message as a protobuf field. Does so without the protobuf library, because most functions do not
+ * load the library.
+ */
 function encodeField(number: number, content: string | Uint8Array): Buffer {
   const bytes = Buffer.from(content);
   const head = [(number << 3) | 2];
@@ -196,7 +200,7 @@ function toHeaderValue(text: string): string {
   return text.replace(/[^\x20-\x7e]+/g, ' ');
 }
 
-/** Returns the headers of every response, including errors of the HTTP server itself. */
+/** Returns the headers that every response has, even an error of the HTTP server itself. */
 export function responseHeaders(requestId: string): Record<string, string> {
   return {
     'cache-control': 'no-store',
@@ -208,19 +212,22 @@ export function responseHeaders(requestId: string): Record<string, string> {
 
 const validRequestId = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Returns the id for a response and its log lines: the caller's if it is valid, else the platform's, else a new id. */
+/**
+ * Returns the id of a request, for its response and its log lines. This is the client's id if it is valid, else the
+ * platform's id, else a new id.
+ */
 export function requestIdFrom(readHeader: (name: string) => string | undefined): string {
   const given = [readHeader('x-request-id'), readHeader('function-execution-id')];
   return given.find((id) => id !== undefined && validRequestId.test(id)) ?? newRequestId();
 }
 
-/** Creates an id for a request whose headers are unknown. */
 export const newRequestId = (): string => randomUUID();
 
 const grpcType = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?$/i;
 
 /**
- * Whether a content type is gRPC's or gRPC-Web's. Their responses contain gRPC's status, and have the HTTP status 200.
+ * Whether a content type belongs to gRPC or gRPC-Web. Their responses contain the status of the RPC in headers or
+ * trailers, and always have the HTTP status 200.
  */
 export function isGrpc(type: string): boolean {
   return grpcType.test(type);
@@ -233,16 +240,16 @@ export function isRpc(headers: Headers): boolean {
 }
 
 /**
- * Encodes a `grpc-message`. Encodes only the characters that require it, because some clients do not decode other
- * characters.
+ * Encodes a text for the header `grpc-message`. Encodes as few characters as possible, because some clients do not
+ * decode the others.
  */
 export function encodeGrpcMessage(text: string): string {
   return text.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
 }
 
 /**
- * Writes an error to a socket without a response object, and closes the socket at once, unless the socket has already
- * ended.
+ * Writes an error to a socket for which Node has no response object, and closes the socket. Does nothing if the socket
+ * has already ended.
  */
 export function writeRawError(socket: Duplex, error: IdentityError): void {
   if (socket.writableEnded) return;
@@ -259,7 +266,8 @@ export function writeRawError(socket: Duplex, error: IdentityError): void {
   ];
   const content = completeContent(response) ?? '';
   socket.on('error', () => socket.destroy());
-  // Closing a socket with unread bytes resets the connection, and the reset can overtake the response. So read them.
+  // If a socket with unread bytes is closed, the connection is reset, and the client may lose the response. So read the
+  // bytes.
   socket.resume();
   socket.end(`${head.join('\r\n')}\r\n\r\n${content}`, () => socket.destroy());
 }

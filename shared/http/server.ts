@@ -1,4 +1,4 @@
-// The HTTP server: limits, drain and shutdown.
+// The HTTP server: its limits, and how it drains.
 
 import { type EventEmitter, once, setMaxListeners } from 'node:events';
 import type { Server as Http1Server } from 'node:http';
@@ -33,36 +33,36 @@ import { type ConnectionTimes, createHttp1, createHttp2, createPort, startOf } f
 import { type Application, type RequestListener, requestListener, writeResponse } from './requestListener.ts';
 import { errorResponse, newRequestId, writeRawError } from './responses.ts';
 
-/** A server of one port that can be drained. */
+/** A server on one port, with a method to drain it. */
 export interface HttpServer {
   readonly server: Server;
   /**
-   * Stops accepting connections, lets requests in flight finish, and rejects new requests on open connections (503).
-   * Ends exports and imports early enough for their responses. Aborts the remaining requests after `limitMs`, and
-   * resolves with their number.
+   * Stops accepting connections, rejects new requests on open connections with 503, and lets requests in flight finish.
+   * Ends exports and imports early, so that they can still respond. After `limitMs`, aborts the remaining requests.
+   * Resolves with the number of aborted requests.
    */
   drain(limitMs: number): Promise<number>;
 }
 
-/** Limits on connections; by default those of a self-hosted instance. */
+/** The limits on connections; the default values are those of a self-hosted instance. */
 export type HttpServerOptions = Partial<{ readonly stallMs: number } & ConnectionTimes & Pick<Limits, 'connections'>>;
 
 /**
- * The share of the connections that may be HTTP/2. Node may read all of a session's many requests at once, and delay
- * timers and other connections.
+ * The maximum share of HTTP/2 connections. Over HTTP/2, one connection can have many requests. If Node reads all of
+ * them at once, timers and other connections are delayed.
  */
 const HTTP2_SHARE = 0.1;
 
 /**
- * The server ends the calls this long before the end of a drain. If the database does not respond, a call takes up to 5
+ * The server ends its calls this long before the end of a drain. If the database does not respond, a call needs up to 5
  * s to end and to respond.
  */
 const END_OF_CALLS_MS = 7_000;
 
 /**
- * Creates an application's server, which does not listen yet. It serves HTTP/1 and HTTP/2 on one port, both without
- * TLS: a proxy or the platform encrypts connections. Requests that Node itself rejects also receive the interface's
- * error body.
+ * Creates the server of an application, which does not listen yet. It serves HTTP/1 and HTTP/2 on one port, both
+ * without TLS, because a proxy or the platform encrypts connections. If Node itself rejects a request, the response
+ * also has the error body of the interface.
  */
 export function createHttpServer(app: Application, options: HttpServerOptions = {}): HttpServer {
   const limits = { ...fixedLimits, ...defaultLimits('selfHosted'), ...options };
@@ -79,7 +79,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   const sockets = openSockets(server);
   const places = new ConcurrencyLimit(connections, tooManyRequests);
   const calls = new AbortController();
-  // Each call adds a listener to this signal: do not warn about their number.
+  // Each call adds a listener to this signal, so Node must not warn about the number of listeners.
   setMaxListeners(0, calls.signal);
   const listener = requestListener(app, limits.stallMs, places, calls.signal);
   let isDraining = false;
@@ -90,7 +90,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     return isAmbiguous(incoming) ? httpMalformed() : undefined;
   };
   const respond = async (incoming: Incoming, outgoing: Outgoing, rejection: IdentityError | undefined) => {
-    // First process the bytes that arrived after the request, because they may reset its stream.
+    // Bytes that arrived after the request may reset its stream, so let the server process them first.
     await setImmediate();
     if (hasLeft(incoming, outgoing)) return;
     const error = rejection ?? rejectionOf(incoming);
@@ -104,7 +104,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     await writeResponse(response, outgoing, { stallMs: limits.stallMs });
   };
   const handle = (rejection?: IdentityError) => async (incoming: Incoming, outgoing: Outgoing) => {
-    // Node's parser continues to process received bytes even after the connection is closed.
+    // Node's parser passes on requests in received bytes even after the connection was closed. Ignore such requests.
     if (hasLeft(incoming, outgoing)) return;
     const connection = connectionOf(outgoing);
     if (requests.of(connection).size >= maxRequests(outgoing)) connection.destroy();
@@ -112,7 +112,8 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   };
   for (const server of [http1, http2]) handleRequests(server, handle);
   http1.on('connect', (_incoming, socket) => {
-    // If an earlier request has no response yet, the client would mistake the error for that response.
+    // The client would take this error for the response to an earlier request, if that response is still missing. Then
+    // only close the connection.
     if (requests.of(socket).size > 0) socket.destroy();
     else writeRawError(socket, methodNotAllowed());
   });
@@ -131,8 +132,8 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
 }
 
 /**
- * Returns how many requests of a connection may be in progress. Over HTTP/2, a setting limits the open streams; the
- * same number of reset streams may still be in progress.
+ * Returns how many requests of one connection may be in progress. Over HTTP/2, a setting limits the open streams, and
+ * as many reset streams may still be in progress.
  */
 function maxRequests(outgoing: Outgoing): number {
   return isHttp1(outgoing) ? fixedLimits.pipelinedRequests : 2 * fixedLimits.streamsPerConnection;
@@ -147,15 +148,18 @@ function handleRequests(server: EventEmitter, handle: (rejection?: IdentityError
   server.on('checkExpectation', handle(httpExpectationFailed()));
 }
 
-/** Whether an HTTP/2 request's headers exceed the limit; over HTTP/1, the parser itself rejects the request. */
+/**
+ * Whether the headers of an HTTP/2 request exceed the limit. Over HTTP/1, the parser has already rejected such a
+ * request.
+ */
 function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
   if (httpVersionMajor === 1) return false;
   return rawHeaders.reduce((bytes, text) => bytes + text.length, 0) > fixedLimits.headerBytes;
 }
 
 /**
- * Whether a proxy could interpret the request differently (RFC 9112, 3.2 and 6.1). Such a request has several `Host`
- * headers, or none, which only HTTP/1.0 permits, or uses chunks over HTTP/1.0.
+ * Whether a proxy could interpret a request in another way (RFC 9112, 3.2 and 6.1). This is so with several `Host`
+ * headers, with none over HTTP/1.1, and with chunked encoding over HTTP/1.0.
  */
 function isAmbiguous({ httpVersion, httpVersionMajor, headers, rawHeaders }: Incoming): boolean {
   const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
@@ -163,12 +167,17 @@ function isAmbiguous({ httpVersion, httpVersionMajor, headers, rawHeaders }: Inc
   return hosts.length > 1 || (httpVersionMajor < 2 && hosts.length === 0);
 }
 
-/** Whether a request asks for the server itself (RFC 9110, 9.3.7). Load balancers and proxies send such probes. */
+/**
+ * Whether a request concerns the server itself: `OPTIONS *` (RFC 9110, 9.3.7). Load balancers and proxies probe with
+ * such requests.
+ */
 function asksForServer({ method, url }: Incoming): boolean {
   return method === 'OPTIONS' && url === '*';
 }
 
-/** Closes all responses of a closed connection. Node closes only the response that is being written. */
+/**
+ * When a connection is closed, closes all its responses. Node itself closes only the response that is being written.
+ */
 function handleConnectionEnds(http1: Http1Server, requests: RequestsInFlight): void {
   http1.on('connection', (socket) => {
     socket.once('close', () => {
@@ -188,7 +197,7 @@ function handleParserErrors(http1: Http1Server, requests: RequestsInFlight): voi
   });
 }
 
-/** The first bytes of other protocols, which a proxy or a client with a wrong setting sends instead of HTTP. */
+/** The first bytes of other protocols. A proxy or a client with a wrong setting may use them on this port. */
 const otherProtocols = [
   { start: 'PROXY ', error: httpProxyProtocol },
   { start: '\r\n\r\n\0\r\nQUIT\n', error: httpProxyProtocol },
@@ -196,8 +205,8 @@ const otherProtocols = [
 ];
 
 /**
- * Returns the error for a request in another protocol. Logs each error once, because the client may not read the
- * response.
+ * Returns the error if a connection begins with another protocol; undefined otherwise. Logs each error once, because
+ * the client may not read the response.
  */
 function otherProtocol(socket: Socket, logged: Set<string>): IdentityError | undefined {
   const start = startOf(socket).toString('latin1');
@@ -208,7 +217,7 @@ function otherProtocol(socket: Socket, logged: Set<string>): IdentityError | und
   return error;
 }
 
-// Malformed bytes follow a complete request: finish its response, and read no further.
+// Malformed bytes follow a complete request. Finish the response to this request, and then close the connection.
 function endAfter(outgoing: Outgoing): void {
   const { socket } = outgoing;
   closeAfter(outgoing);
@@ -231,8 +240,8 @@ function openSockets(server: Server): ReadonlySet<Socket> {
 }
 
 /**
- * Collects the open HTTP/2 sessions, and closes idle sessions.
- * @param idleMs the time after which a session without a request is closed
+ * Returns the set of open HTTP/2 sessions, which changes with them, and closes idle sessions.
+ * @param idleMs a session without a request is closed after this time
  */
 function openSessions(http2: Http2Server, requests: RequestsInFlight, idleMs: number): ReadonlySet<ServerHttp2Session> {
   const sessions = new Set<ServerHttp2Session>();
@@ -256,8 +265,9 @@ interface OpenServer {
 }
 
 /**
- * Closes a server when no request is in flight, or after `limitMs`. Until then HTTP/1 connections stay open, so that a
- * request in transit receives a response instead of a reset. GOAWAY shows HTTP/2 clients which requests to retry.
+ * Closes a server when no request is in flight, or after `limitMs`. Until then, HTTP/1 connections stay open, so that a
+ * request on its way receives a response instead of a reset. Over HTTP/2, GOAWAY shows the clients which requests to
+ * retry.
  */
 async function drainServer(open: OpenServer, limitMs: number): Promise<number> {
   const { server, http2, sockets, sessions, requests } = open;
@@ -273,25 +283,23 @@ async function drainServer(open: OpenServer, limitMs: number): Promise<number> {
   return aborted;
 }
 
-/** The address to listen on, and how long requests in flight may take when the server closes. */
 export interface ServeOptions {
   readonly app: Application;
   readonly host: string;
-  /** 0 selects any free port. */
+  /** The port; 0 selects any free port. */
   readonly port: number;
-  /** How long requests in flight may take when the server closes, in milliseconds; default 10,000. */
+  /** When the server closes, requests in flight may take this long, in milliseconds; default 10,000. */
   readonly drainMs?: number;
-  /** The limits on connections; by default those of a self-hosted instance. */
   readonly limits?: HttpServerOptions;
 }
 
-/** A listening server. `close` drains it and resolves with the number of aborted requests. */
+/** A server that listens. `close` drains the server, and resolves with the number of aborted requests. */
 export interface RunningServer {
   readonly url: string;
   close(): Promise<number>;
 }
 
-/** Starts a server; resolves when it is listening, and rejects when the address is not available. */
+/** Starts a server. Resolves when the server listens; rejects if it cannot listen on the address. */
 export async function serve({ app, host, port, drainMs = 10_000, limits = {} }: ServeOptions): Promise<RunningServer> {
   const { server, drain } = createHttpServer(app, limits);
   server.listen(port, host);
