@@ -108,8 +108,7 @@ export function shownOptions(settings: MigrationSettings): ShownOptions {
  * Returns the command line that repeats a call, as a shell accepts it.
  * @param changed new values of options; false leaves an option out
  * @example
- * callCommand(call, settings, { expect: false }); // identity migrate --from a.json --to 'sqlite:./my dir'
- * --with none
+ * callCommand(call, settings, { expect: false }); // identity migrate --from a.json --to 'sqlite:./my dir' --with none
  */
 export function callCommand(
   { options }: MigrationCall,

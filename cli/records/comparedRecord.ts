@@ -1,4 +1,4 @@
-// The form of records for the comparison of two sides.
+// Converts records to the form in which two sides are compared.
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -23,8 +23,8 @@ import { documentPath } from '../../shared/store/store.ts';
 import type { SecretSelection } from './secretSelection.ts';
 
 /**
- * A record in the form for comparisons. Digests replace its secrets, so that the comparison leaves no copy and no
- * output can contain them.
+ * A record in the form for comparisons. It contains digests in place of secrets. So a comparison never stores or prints
+ * a secret.
  */
 export interface ComparedRecord {
   readonly key: Uint8Array;
@@ -34,43 +34,46 @@ export interface ComparedRecord {
   readonly content: RecordContent;
 }
 
-/** The schema of a record's compared content, as a database stores it. */
+/** The schema of a record's compared content, as the run's database stores this content. */
 export const recordContent = z.object({
-  /** Canonical JSON without secrets. */
+  /** The record's canonical JSON, without its secrets. */
   body: z.string(),
-  /** The digests of the secrets, by the paths of their fields. */
+  /** The digest of each secret. The key is the path of the secret's field. */
   secrets: z.record(z.string(), z.string()),
   /**
-   * Whether the person has the OTP e-mail factor. Absent if the record does not state that, or if the comparison
-   * excludes factors.
+   * Whether the person has the OTP e-mail factor. Absent if the export does not contain this information, and if the
+   * comparison leaves out factors.
    */
   otpEmail: z.boolean().exactOptional(),
-  /** Absent for a record of a section without states. */
+  /** The record's state, and where the state comes from. Absent if records of the section have no states. */
   state: z.object({ value: z.string(), source: z.enum(stateSources) }).exactOptional(),
   /**
-   * The format of the password's hash, or `unknown`. Absent without a hash, and if the comparison excludes passwords.
+   * The format of the password's hash, or `unknown`. Absent if there is no hash, and if the comparison leaves out
+   * passwords.
    */
   hashFormat: z.string().exactOptional(),
-  /** Present for a hash that can make ZITADEL with default settings reject the person. */
+  /** Present if ZITADEL's default settings can reject the person because of the hash. */
   isHashRefused: z.literal(true).exactOptional(),
-  /** Present for a TOTP seed that no authenticator app can use, if the comparison includes seeds. */
+  /**
+   * Present if the person has a TOTP seed that no authenticator app can use. Absent if the comparison leaves out seeds.
+   */
   isSeedUnusable: z.literal(true).exactOptional(),
 });
 
-/** The compared content of a record. */
+/** What is compared of a record. */
 export interface RecordContent extends Readonly<z.infer<typeof recordContent>> {
   /**
-   * Paths of the secrets that the record certainly lacks, because the record's side exports every secret of these
-   * kinds.
+   * Paths of secrets that the record certainly does not have: its side exports all secrets of this kind, and the record
+   * contains none.
    */
   readonly lacks?: readonly string[];
 }
 
 /**
- * Returns the compared content of a record: its values as an import stores them, and the selected secrets. Omits the
- * project grant of a user grant, because the project and the organisation determine it. Keeps an invalid record
- * unchanged.
- * @returns undefined for a record that imports ignore, and for a key if the comparison excludes keys
+ * Returns what is compared of a record: its values as an import stores them, and the selected secrets. Leaves out the
+ * project grant of a user grant, because the project and the organisation determine it. Keeps an invalid record as it
+ * is.
+ * @returns undefined for a record that imports ignore, and for a key if the comparison leaves out keys
  */
 export function comparedRecord(given: OrganisationRecord, selection: SecretSelection): ComparedRecord | undefined {
   const { section, orgId } = given;
@@ -119,25 +122,25 @@ function secretDigests({ section, credentials, clearPassword }: OrganisationReco
 }
 
 /**
- * Paths of the fields that contain a record's name. `org.name` is not listed, because texts about a record contain the
- * name of its organisation anyway.
+ * Paths of fields with the name of a record. The name of an organisation is missing here, because texts about a record
+ * contain the organisation's name anyway.
  */
 const namePaths = ['user.userName', 'project.name', 'app.name'];
 
-/** Returns the name of a record; undefined if it has no name. */
+/** Returns the name of a record; undefined for a record without a name. */
 export function recordName({ body }: Pick<RecordContent, 'body'>): string | undefined {
   const record = parseObject(body);
   return namePaths.map((path) => textAt(record, path, '')).find((name) => name !== '');
 }
 
-/** Converts a record's content for the comparison of fields. */
+/** Converts the content of a record to the argument of the comparison of fields. */
 export function comparedContent({ body, secrets, otpEmail, lacks, state }: RecordContent): ComparedContent {
   return { json: parseObject(body), secrets, otpEmail, lacks, state };
 }
 
 /**
- * Marks in a record's content the values that the record certainly lacks, according to the facts about the record's
- * side.
+ * Adds to a record's content which values the record certainly does not have.
+ * @param stated the kinds of values that the record's side exports completely
  */
 export function statedRecordContent(section: Section, content: RecordContent, stated: StatedContent): RecordContent {
   const { secrets, otpEmail } = content;

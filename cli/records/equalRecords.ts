@@ -5,28 +5,30 @@ import { humanUserSection, personCredentials } from '../../shared/organisation/s
 
 const PASSWORD_FIELD = `"${personCredentials.password.path.split('.').at(-2)}":`;
 
-/** The maximum number of names. Plans and results print fewer. */
+/** The maximum number of names that are kept. Plans and results print fewer names. */
 const MAX_NAMES = 10;
 
-/** The number of some people, and the names of the first people. */
+/** A number of people, and the names of the first of them. */
 export interface NamedPeople {
   count: number;
   readonly names: string[];
 }
 
-/** The equal records of an organisation. */
+/** The records of an organisation that are equal on both sides. */
 export interface EqualRecordCounts {
-  /** The numbers of records by section. */
   readonly counts: Counts;
-  /** The people with a password. */
+  /** The people among these records who have a password. */
   readonly withPassword: NamedPeople;
 }
 
-/** Counts the records that both sides export with the same bytes. These records are not in the run's database. */
+/**
+ * Counts the records that have the same bytes in the exports of both sides. The run's database does not contain these
+ * records.
+ */
 export class EqualRecords {
   private readonly counted = new Map<string, EqualRecordCounts>();
 
-  /** The equal records by organisation. */
+  /** The equal records of each organisation, by the organisation's id. */
   get organisations(): ReadonlyMap<string, EqualRecordCounts> {
     return this.counted;
   }
@@ -35,7 +37,7 @@ export class EqualRecords {
     const organisation = this.counted.get(orgId) ?? { counts: {}, withPassword: { count: 0, names: [] } };
     this.counted.set(orgId, organisation);
     increase(organisation.counts, section.name);
-    // A quote inside a value is escaped, so this text can only be the name of a field.
+    // This text can only be the name of a field: in a value, its quotes would be escaped.
     if (section.name !== humanUserSection.name || !text.includes(PASSWORD_FIELD)) return;
     const { withPassword } = organisation;
     withPassword.count++;

@@ -1,4 +1,4 @@
-// Facts about a file's records that determine how ZITADEL imports them.
+// Facts about the records of a file that decide how ZITADEL imports the file.
 
 import type { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
@@ -9,18 +9,18 @@ import { domainPolicySection } from '../../shared/organisation/sections/policies
 import { equalButForCase, type FileRecords, type RecordFact } from '../../shared/organisation/zitadelFacts.ts';
 import { allReleases, contains, overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
 
-/** Finds names in a file that differ only in case, if ZITADEL ignores case in such names. */
+/** For names in which ZITADEL ignores case: finds records of a file whose names are equal except for case. */
 export class CaselessNames {
   private readonly holds: (fact: ReleaseRange) => boolean;
   private readonly ids = new Map<string, string>();
 
-  /** @param holds whether a fact applies to this release of ZITADEL */
+  /** @param holds whether a fact about releases applies to the ZITADEL instance */
   constructor(holds: (fact: ReleaseRange) => boolean) {
     this.holds = holds;
   }
 
   /**
-   * Returns the id of the first record with the same name, ignoring case. Returns undefined for the first record
+   * Returns the id of the first record that has the same name, ignoring case. Returns undefined for the first record
    * itself, and if ZITADEL respects case.
    */
   earlier(record: OrganisationRecord): string | undefined {
@@ -39,12 +39,12 @@ export class CaselessNames {
   }
 }
 
-/** A fact about records that ZITADEL does not import. */
+/** A fact about a kind of records that ZITADEL's imports drop. */
 type ImportLoss = Extract<RecordFact, { readonly does: 'imports not' }>;
 
 const unknownRecords: FileRecords = { ownerOf: () => undefined, hasPasswordlessTexts: () => false };
 
-/** Returns the facts that explain why some release of ZITADEL does not import a record. */
+/** Returns the facts because of which at least one release of ZITADEL does not import a record. */
 function lossesOf(record: OrganisationRecord, file: FileRecords | undefined): ImportLoss[] {
   const { records = [] } = record.section.zitadel ?? {};
   return records
@@ -67,24 +67,27 @@ const FIND_PROVIDER = 'SELECT isUncertain FROM importedProviders WHERE orgId = ?
 const WITHHOLD_PROVIDER = 'UPDATE importedProviders SET isWithheld = 1 WHERE orgId = ? AND id = ?';
 const RESTART = 'UPDATE importedProviders SET isWithheld = 0';
 
-/** The ZITADEL instance into which a file is imported. */
+/** The ZITADEL instance that imports a file, and what the import sends. */
 export interface ImportTarget {
   /** The releases that the instance may have. */
   readonly releases: ReleaseRange;
-  /** Whether the import omits password hashes that could make ZITADEL reject people. */
+  /** Whether the import omits password hashes because of which ZITADEL could reject people. */
   readonly omitsHashes: boolean;
 }
 
-/** A ZITADEL instance of any release, into which all password hashes are imported. */
+/** Stands for a ZITADEL instance of unknown release. The import sends all password hashes to it. */
 export const anyZitadel: ImportTarget = { releases: allReleases, omitsHashes: false };
 
-/** Facts about a file's valid records that determine how ZITADEL imports the file, in tables of a database. */
+/**
+ * Facts about the valid records of a file that decide how ZITADEL imports the file. They are stored in tables of the
+ * run's database.
+ */
 export class ImportFacts implements FileRecords {
   readonly target: ImportTarget;
   private readonly database: TemporaryDatabase;
   private readonly names: CaselessNames;
 
-  /** @param database receives the tables */
+  /** @param database the database in which the tables are created */
   constructor(database: TemporaryDatabase, target: ImportTarget) {
     this.target = target;
     this.database = database;
@@ -94,7 +97,8 @@ export class ImportFacts implements FileRecords {
 
   /**
    * Stores those facts about a record that affect other records.
-   * @returns a reason why ZITADEL might not import the record, except reasons that depend on later records of the file
+   * @returns a reason why ZITADEL might not import the record. Reasons that depend on later records of the file are not
+   * included
    */
   note(record: OrganisationRecord): string | undefined {
     const { section, orgId, json } = record;
@@ -117,41 +121,44 @@ export class ImportFacts implements FileRecords {
       this.database.run(`DELETE FROM ${table}`);
   }
 
-  /** Undoes all calls of `withhold`: the import includes these identity providers again. */
+  /** Undoes all calls of `withhold`, so that the import includes these identity providers again. */
   restart(): void {
     this.database.run(RESTART);
   }
 
-  /** Excludes from the import an identity provider whose id already belongs to another owner. */
+  /** Leaves an identity provider out of the import, because the provider's id already has another owner. */
   withhold({ section, json, orgId }: OrganisationRecord): void {
     if (section.exported?.providerType !== undefined)
       this.database.run(WITHHOLD_PROVIDER, orgId, textAt(json, 'idpId', orgId));
   }
 
-  /** Whether ZITADEL certainly does not import a record. The import does not send such a record. */
+  /**
+   * Whether ZITADEL certainly does not import a record, whichever of the possible releases it has. The import does not
+   * send such a record.
+   */
   isLost(record: OrganisationRecord): boolean {
     return this.isCertain(lossesOf(record, this));
   }
 
   /**
-   * Returns a fact because of which ZITADEL might not import a record; undefined if ZITADEL certainly imports the
+   * Returns a reason why ZITADEL might not import a record. Returns undefined if every possible release imports the
    * record.
    */
   possibleLoss(record: OrganisationRecord): ImportLoss | undefined {
     return this.possible(lossesOf(record, this));
   }
 
-  /** Whether the import includes an identity provider of an organisation. */
+  /** Whether an identity provider of an organisation is part of the import. */
   hasProvider(orgId: string, id: string): boolean {
     return this.database.statement(FIND_PROVIDER).get(orgId, id) !== undefined;
   }
 
-  /** Whether ZITADEL might lack an identity provider of an organisation after the import. */
+  /** Whether ZITADEL might not have an identity provider of an organisation after the import. */
   mayLackProvider(orgId: string, id: string): boolean {
     return this.database.statement(FIND_PROVIDER).get(orgId, id)?.isUncertain !== 0;
   }
 
-  /** Whether the import omits the password hash of a person. */
+  /** Whether the import leaves out the password hash of a person. */
   omitsHash({ credentials: { passwordHash } }: Pick<OrganisationRecord, 'credentials'>): boolean {
     return this.target.omitsHashes && passwordHash !== undefined && isRefusedByDefault(passwordHash);
   }
@@ -166,8 +173,8 @@ export class ImportFacts implements FileRecords {
   }
 
   /**
-   * Whether the domain policy of an organisation requires that login names are unique within the organisation;
-   * undefined for an organisation without its own policy.
+   * Whether the domain policy of an organisation makes login names unique within the organisation, not in the whole
+   * instance. Undefined for an organisation without a domain policy of its own.
    */
   loginNamesByDomain(orgId: string): boolean | undefined {
     const found = this.database.statement('SELECT isByDomain FROM loginPolicies WHERE orgId = ?').get(orgId);

@@ -1,4 +1,4 @@
-// The records of two sides, and their comparison.
+// Stores the records of two sides, and compares them.
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -30,26 +30,28 @@ import { anyZitadel, ImportFacts } from './importFacts.ts';
 import type { SecretSelection } from './secretSelection.ts';
 import { affectsOthers, type Side, SideFacts } from './sideFacts.ts';
 
-/** The outcome of comparing one side's record with the other side. */
+/** The outcome of comparing a record of one side with the same record of the other side. */
 type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';
 
-/** A record that differs. */
+/** A record that differs between the sides. */
 export interface RecordDifference {
-  /** The reason why the difference is expected. Absent for an unexpected difference. */
+  /** Why the difference is expected. Absent for an unexpected difference. */
   readonly reason?: string;
   readonly outcome: Exclude<Outcome, 'equal'>;
   readonly section: string;
   readonly orgId: string;
   readonly id: string;
-  /** The record's name, from the first side if that side has the record. Absent without a name. */
+  /** The name of the record, from the first side if both sides have the record. Absent for a record without a name. */
   readonly name?: string;
-  /** Present if the side has several records with this id and the comparison uses another record with the id. */
+  /** Present if the side has several records with this id. Another of these records was compared. */
   readonly isRepeat?: true;
-  /** Present if both sides have the record. */
+  /** The fields that differ. Present only if both sides have the record. */
   readonly fields?: readonly FieldDifference[];
 }
 
-/** The maximum size of all listed differences, because their values may be long. */
+/**
+ * The maximum size of all listed differences together. It is necessary because a difference can contain long values.
+ */
 const MAX_LISTED_BYTES = 16_000_000;
 
 const storedRecord = z.object({
@@ -77,74 +79,72 @@ function readContent(text: string): RecordContent {
   return recordContent.parse(JSON.parse(text));
 }
 
-/** A record of the first side. */
+/** A record of the first side, with the reason if ZITADEL might not import it. */
 export interface FirstRecord extends RecordContent {
-  /** The reason why ZITADEL might not import the record. */
+  /** Why ZITADEL, as the second side, might not import the record. */
   readonly loss?: string;
 }
 
 /**
- * Returns the reason why a difference is expected; undefined for an unexpected difference.
- * @param first the record of the first side, if that side has the record
+ * A function that returns why a difference is expected; undefined for an unexpected difference.
+ * @param first the record of the first side; undefined if only the second side has it
  */
 export type Explain = (difference: RecordDifference, first?: FirstRecord) => string | undefined;
 
-/** A record of the first side, with the same record of the second side. */
+/** A record of the first side, and the same record of the second side. */
 export interface ComparedPair extends Pick<ComparedRecord, 'section' | 'orgId' | 'id'> {
   readonly outcome: Exclude<Outcome, 'onlySecond'>;
   readonly first: RecordContent;
-  /** Undefined for a record that only the first side has. */
+  /** Undefined if only the first side has the record. */
   readonly second: RecordContent | undefined;
 }
 
-/** The result of comparing a record that both sides have. */
+/** The comparison of a record that both sides have. */
 interface SharedRecord {
   readonly second: RecordContent;
-  /** The differing fields, without secrets and factors. */
+  /** The fields that differ, except secrets and factors. */
   readonly fields: readonly FieldDifference[];
 }
 
-/** Receives the records of a side. */
+/** Receives the records of one side, and stores them for the comparison. */
 interface SideLoader extends RecordVisitor {
-  /** @returns the key of the record; undefined for a record that the comparison excludes */
+  /** @returns the key of the record; undefined for a record that the comparison leaves out */
   add(record: OrganisationRecord): Uint8Array | undefined;
 }
 
-/** A record of the second side, with the same record of the first side. */
+/** A record of the second side, and the same record of the first side. */
 export interface SecondRecord extends Pick<ComparedRecord, 'section' | 'orgId' | 'id'> {
   readonly second: RecordContent;
-  /** Undefined for a record that only the second side has. */
+  /** Undefined if only the second side has the record. */
   readonly first: RecordContent | undefined;
 }
 
-/** A record of the first side, found by its id. */
 export interface IdentifiedRecord extends Pick<ComparedRecord, 'orgId' | 'id' | 'content'> {}
 
-/** Numbers of records by outcome. `different` counts only unexpected differences. */
+/** Numbers of records by the outcome of their comparison. `different` counts only unexpected differences. */
 type OutcomeCounts = Record<Outcome | 'differentAsExpected', number>;
 
-/** The result of a comparison. */
 export class ComparedSides {
   private readonly bySection = new Map<string, OutcomeCounts>();
-  /** The same numbers by organisation. */
+  /** Numbers of records by organisation and outcome. */
   readonly organisations = new Map<string, OutcomeCounts>();
   /** The unexpected differences. */
   readonly differences: BoundedList<RecordDifference>;
   /** The expected differences, each with its reason. */
   readonly expected: BoundedList<RecordDifference>;
 
-  /** @param maxListed the number of differing records to list */
+  /** @param maxListed the maximum number of listed differences, for unexpected and for expected differences */
   constructor(maxListed: number) {
     this.differences = new BoundedList(maxListed, [], MAX_LISTED_BYTES);
     this.expected = new BoundedList(maxListed, [], MAX_LISTED_BYTES);
   }
 
-  /** Whether all differences are expected. */
+  /** Whether there is no unexpected difference. */
   get isEqual(): boolean {
     return this.differences.size === 0;
   }
 
-  /** The numbers of records by section, in the order of an export, and by outcome. */
+  /** Numbers of records by section and outcome. The sections have the order of an export. */
   get counts(): ReadonlyMap<string, OutcomeCounts> {
     const names: readonly string[] = [...sections.map(({ name }) => name), organisationSection.name];
     return new Map([...this.bySection].toSorted(([a], [b]) => names.indexOf(a) - names.indexOf(b)));
@@ -163,7 +163,8 @@ const insertInto = (side: Side) => `
   INSERT OR IGNORE INTO ${side} (key, section, orgId, id, content, isRepeat, loss) VALUES (?, ?, ?, ?, ?, ?, ?)`;
 const INSERT = { first: insertInto('first'), second: insertInto('second') };
 
-// The keys of records arrive in random order. With SQLite's default cache of 2 MB, most inserts would read the disk.
+// The keys of records arrive in random order, so inserts touch pages all over the index. With SQLite's default cache of
+// 2 MB, most of them would have to read the disk.
 const TABLES = `
   PRAGMA cache_size = -16000;
   ${sideTable('first')}
@@ -171,7 +172,7 @@ const TABLES = `
   CREATE TABLE providers (orgId TEXT, id TEXT, side TEXT, PRIMARY KEY (orgId, id, side)) STRICT, WITHOUT ROWID;
   CREATE TABLE differing (key BLOB PRIMARY KEY) STRICT, WITHOUT ROWID`;
 
-// A comparison first reads all records of the second side, in the order of that side. Then it reads the records that
+// A comparison reads the records of the second side first, in the order of that side. Then it reads those records that
 // only the first side has.
 const OF_SECOND = `
   SELECT key, second.section, second.orgId, second.id, second.isRepeat, first.content AS first, second.content AS second,
@@ -192,7 +193,10 @@ const ORGANISATIONS = `
   SELECT orgId, sum(section = ?) AS people, count(*) AS records, min(iif(section = ? AND isRepeat = 0, content, NULL)) AS content
   FROM first GROUP BY orgId ORDER BY max(position)`;
 
-/** An organisation, the number of its people, and the number of its records including the organisation's own record. */
+/**
+ * An organisation with the number of its people and of all its records. `records` includes the organisation's own
+ * record.
+ */
 export interface SizedOrganisation {
   readonly orgId: string;
   readonly name: string;
@@ -201,33 +205,33 @@ export interface SizedOrganisation {
 }
 
 /**
- * The records of two sides, such as the source and the target of a migration, with digests instead of secrets. The
- * records are in an unnamed temporary file, which the operating system removes. Memory does not grow with the sides.
+ * The records of two sides, such as the source and the target of a migration, with digests in place of secrets. The
+ * records are in a temporary file without a name, which the operating system removes. Memory does not grow with the
+ * number of records.
  */
 export class RunDatabase implements Disposable, Pairing {
-  /** The database. The tables of `imports` are also in this database. */
+  /** The temporary database. It also contains the tables of `imports`. */
   readonly database = new TemporaryDatabase(TABLES);
   private readonly facts = new SideFacts(this.database);
-  /** Facts about how the second side imports the first side's records if the second side is ZITADEL. */
+  /** Facts that decide how the second side, if it is ZITADEL, imports the records of the first side. */
   readonly imports: ImportFacts;
-  /** The secrets that are compared. */
+  /** Which kinds of secrets are compared. */
   selection: SecretSelection;
   /**
-   * The kinds of values that the first side exports completely: a value that is missing in a record is missing on the
-   * first side. Set after the first side was read.
+   * The kinds of values of which the first side exports every value. If a record lacks such a value, the first side
+   * does not have it. Set after the first side was read.
    */
   stated = nothingStated;
-  /** Whether the second side was read to its end, and has not changed since. */
+  /** Whether the caller has loaded the whole second side, and nothing has changed there since. */
   isSecondComplete = false;
   readonly equal = new EqualRecords();
-  /** Receives the records of the first side. The caller must load the first side completely before the second. */
+  /** Receives the records of the first side. The caller must load all of them before those of the second side. */
   readonly first = this.loader('first');
-  /** Receives the records of the second side. */
   readonly second = this.loader('second');
 
   /**
-   * @param selection the kinds of secrets to compare
-   * @param target facts about the second side, if it is ZITADEL
+   * @param selection the kinds of secrets that are compared
+   * @param target facts about the second side, used if that side is ZITADEL
    */
   constructor(selection: SecretSelection, target = anyZitadel) {
     this.selection = selection;
@@ -235,10 +239,10 @@ export class RunDatabase implements Disposable, Pairing {
   }
 
   /**
-   * Compares both sides. The caller must have loaded both completely.
-   * @param maxListed the number of differing records to list
-   * @param explain by default, no difference is expected
-   * @param onCompared called with the number of newly compared records
+   * Compares both sides. The caller must have loaded all records of both sides.
+   * @param maxListed the maximum number of listed differences
+   * @param explain by default, every difference is unexpected
+   * @param onCompared called with the number of records that were compared since the last call
    */
   async compare(
     signal: AbortSignal,
@@ -267,7 +271,10 @@ export class RunDatabase implements Disposable, Pairing {
     return sides;
   }
 
-  /** Yields the records of the first side in the given sections, after the comparison. */
+  /**
+   * Yields the records of the first side that are in the given sections. The caller must have compared both sides
+   * before.
+   */
   async *pairs(signal: AbortSignal, sections: readonly string[]): AsyncGenerator<ComparedPair, void, void> {
     const both = `${OF_SECOND} WHERE first.key IS NOT NULL AND second.isRepeat = 0 AND second.${IN_SECTIONS}`;
     const onlyFirst = `${ONLY_FIRST} AND isRepeat = 0 AND ${IN_SECTIONS}`;
@@ -280,7 +287,8 @@ export class RunDatabase implements Disposable, Pairing {
   }
 
   /**
-   * Yields the records of the second side. Omits records that imports ignore, and further records with the same key.
+   * Yields the records of the second side, each with the same record of the first side. Leaves out records that imports
+   * ignore, and repetitions of a record.
    */
   async *secondRecords(signal: AbortSignal): AsyncGenerator<SecondRecord, void, void> {
     for await (const stored of this.rows(storedRecord, signal, `${OF_SECOND} WHERE second.isRepeat = 0`)) {
@@ -291,7 +299,7 @@ export class RunDatabase implements Disposable, Pairing {
     }
   }
 
-  /** Returns the organisations of the first side. */
+  /** Returns the organisations of the first side, including those whose records are all equal. */
   organisations(): readonly SizedOrganisation[] {
     return this.database.all(ORGANISATIONS, humanUserSection.name, organisationSection.name).map((columns) => {
       const { content: text, ...organisation } = organisationRow.parse(columns);
@@ -307,7 +315,7 @@ export class RunDatabase implements Disposable, Pairing {
     });
   }
 
-  /** Yields the records of the first side in a section with the given ids. */
+  /** Yields the records of the first side that are in the given section and have one of the given ids. */
   async *firstWithIds(
     signal: AbortSignal,
     section: string,
@@ -320,7 +328,7 @@ export class RunDatabase implements Disposable, Pairing {
   }
 
   /**
-   * Compares the records of both sides that have the given key. Excludes secrets and factors, because an import into
+   * Compares the records of both sides that have the given key. Ignores secrets and factors, because an import into
    * ZITADEL never changes them.
    * @returns undefined unless both sides have the record
    */
@@ -333,20 +341,23 @@ export class RunDatabase implements Disposable, Pairing {
     return { second: found, fields };
   }
 
-  /** Whether the comparison needs only the number of equal records of a section, not the records. */
+  /**
+   * Whether records of a section that are equal on both sides need not be stored: the comparison then uses only their
+   * number.
+   */
   readonly isPaired = (section: Section): boolean => {
     const isCompared = section.keys !== true || this.selection.withKeys;
     return isCompared && section.exported?.providerType === undefined && !affectsOthers(section);
   };
 
-  /** Counts a record that both sides export with the same bytes. The caller must not load such a record. */
+  /** Counts a record that has the same bytes in the exports of both sides. The caller must not load this record. */
   readonly onEqual = (record: EqualRecord): void => this.equal.add(record);
 
   [Symbol.dispose](): void {
     this.database[Symbol.dispose]();
   }
 
-  /** Yields the rows of a query, and regularly lets the event loop run. */
+  /** Yields the rows of a query. From time to time, lets other work of the event loop run. */
   private async *rows<Row>(
     schema: z.ZodType<Row>,
     signal: AbortSignal,
@@ -386,8 +397,8 @@ export class RunDatabase implements Disposable, Pairing {
   }
 
   /**
-   * Stores a record. If several records have the same key, the first is compared, because an import uses the first. The
-   * others are repetitions.
+   * Stores a record. If a side has several records with the same key, only the first is compared, because an import
+   * uses only the first. A later record with other content is stored as a repetition.
    */
   private keep(side: Side, { key, section, orgId, id, content }: ComparedRecord, loss: string | null): void {
     const text = JSON.stringify(content);
@@ -428,7 +439,7 @@ export class RunDatabase implements Disposable, Pairing {
     else sides.expected.add({ ...difference, reason });
   }
 
-  /** Whether only one side has a record, and imports ignore the record. */
+  /** Whether only one side has a record, and an import would ignore it. */
   private isLeftOut(
     { section: name, orgId }: Pick<ComparedRecord, 'section' | 'orgId'>,
     first: RecordContent | undefined,
@@ -444,8 +455,8 @@ export class RunDatabase implements Disposable, Pairing {
   }
 
   /**
-   * Reads the contents of a record. Marks in the first side's content the values that this side certainly does not
-   * have.
+   * Parses the contents of a record on both sides. Adds to the first side's content which values this side certainly
+   * does not have.
    */
   private contents(
     section: string,
@@ -486,7 +497,7 @@ function withoutSecrets({ body, state }: RecordContent): RecordContent {
   return { body, secrets: {}, ...defined({ state }) };
 }
 
-/** Returns a separate key for a repetition, because the first record already uses the key. */
+/** Returns a key for a repetition. It differs from the record's own key, which the first record uses. */
 function repeatKey(key: Uint8Array, text: string): Uint8Array {
   return hash('sha256', `${Buffer.from(key).toString('hex')}${text}`, 'buffer');
 }

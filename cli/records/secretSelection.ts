@@ -1,30 +1,28 @@
-/** The secrets that an export contains only on request. */
+/** The kinds of secrets that an export contains only if the request selects them. */
 export const secretNames = ['passwords', 'otp', 'keys'] as const;
 
-/** The fields of a request that select these secrets. */
+/** For each kind of secrets, the field of a request that selects it. */
 const fields = { passwords: 'withPasswords', otp: 'withOtp', keys: 'withKeys' } as const;
 
-/** A kind of secrets. */
 export type SecretKind = (typeof secretNames)[number];
 
-/** The kinds of secrets that an export contains. */
+/** For each kind of secrets, whether an export contains it. */
 export type SecretSelection = Readonly<Record<(typeof fields)[SecretKind], boolean>>;
 
-/** Returns the secrets that a list selects. */
+/** Converts a list of kinds of secrets to a selection. */
 export function secretSelection(selected: readonly SecretKind[] = []): SecretSelection {
   const has = (name: SecretKind) => selected.includes(name);
   return { withPasswords: has('passwords'), withOtp: has('otp'), withKeys: has('keys') };
 }
 
-/** The selection of no secrets. */
 export const noSecrets = secretSelection();
 
-/** Lists the selected kinds of secrets. */
+/** Lists the kinds of secrets that a selection contains. */
 export function selectedKinds(selection: SecretSelection): readonly SecretKind[] {
   return secretNames.filter((name) => selection[fields[name]]);
 }
 
-/** Lists the kinds of secrets that are not selected. */
+/** Lists the kinds of secrets that a selection does not contain. */
 export function missingKinds(selection: SecretSelection): readonly SecretKind[] {
   return secretNames.filter((name) => !selection[fields[name]]);
 }

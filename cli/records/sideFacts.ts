@@ -1,5 +1,5 @@
-// Facts about a side's records that affect how an import stores other records: primary domains, roles, actions, and
-// project grants that imports ignore.
+// Facts about the records of a side that affect how an import stores other records. They are about primary domains,
+// roles, actions, and project grants that imports ignore.
 
 import type { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import { type JsonObject, putAt } from '../../shared/json/jsonObject.ts';
@@ -14,14 +14,13 @@ import { documentPath } from '../../shared/store/store.ts';
 type Subject = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
 
 /**
- * The collections of roles and actions. If a role or action is missing, an import drops the reference and keeps the
- * record, provided that the record has other references.
+ * The collections of roles and actions. If a role or action is missing, an import drops the reference to it. The
+ * referring record is kept if at least one of its references remains.
  */
 const partialTargets = new Set(Array.from(partialReferences.values(), ({ collection }) => collection));
 
 const VALIDATES = 'validates domains';
 
-/** A side of a comparison. */
 export type Side = 'first' | 'second';
 
 const TABLES = `
@@ -35,11 +34,11 @@ const FIND_MARK = 'SELECT path FROM marks WHERE orgId = ? AND mark = ? AND side 
 const FIND_TARGET = 'SELECT 1 FROM partialTargets WHERE path = ?';
 const FIND_LEFT_OUT = 'SELECT 1 FROM leftOut WHERE path = ? AND side = ?';
 
-/** The facts of both sides of a comparison. */
+/** Facts about both sides of a comparison, in tables of a database. */
 export class SideFacts {
   private readonly database: TemporaryDatabase;
 
-  /** @param database receives the tables of the facts */
+  /** @param database the database in which the tables are created */
   constructor(database: TemporaryDatabase) {
     this.database = database;
     database.create(TABLES);
@@ -57,13 +56,13 @@ export class SideFacts {
       this.database.run(MARK, orgId, mark, side, documentPath(recordKey(record)));
   }
 
-  /** Deletes the facts of a side. */
+  /** Deletes all facts about a side. */
   reset(side: Side): void {
     for (const table of ['marks', 'partialTargets', 'leftOut'])
       this.database.run(`DELETE FROM ${table} WHERE side = ?`, side);
   }
 
-  /** Whether imports ignore a record of a side, because they ignore the grant to which the record refers. */
+  /** Whether an import ignores a record because it refers to a grant that imports ignore. */
   isLeftOut(record: Subject, side: Side): boolean {
     if (!mayBeLeftOut(record.section)) return false;
     return planReferences(record).some(
@@ -72,8 +71,8 @@ export class SideFacts {
   }
 
   /**
-   * Returns a record's JSON as an import stores it. Clears a superseded primary domain. Drops roles and actions that
-   * neither side has, unless the record would lose all of them.
+   * Returns the JSON of a record as an import stores it. Removes the mark of a primary domain that another domain has
+   * replaced. Drops references to roles and actions that neither side has, unless no reference would remain.
    */
   asStored(record: Subject, side: Side): JsonObject {
     return this.withoutMissingTargets(this.adjusted(record, side));
@@ -83,7 +82,8 @@ export class SideFacts {
     const { section, json, orgId } = record;
     if (section.adjusted === undefined) return record;
     const path = documentPath(recordKey(record));
-    // If the second side has a primary domain, an import of the first side keeps that domain primary.
+    // If the second side already has a primary domain, an import of the first side does not change which domain is
+    // primary.
     const stored =
       side === 'first' ? lastPrimaryPath({ get: (mark) => this.pathOf(orgId, mark, 'second') }) : undefined;
     const isLast = (mark: string) => this.pathOf(orgId, mark, side) === path;
@@ -116,7 +116,7 @@ export class SideFacts {
   }
 }
 
-/** Whether records of a section affect the comparison of other records. */
+/** Whether records of a section can change the result of comparing other records. */
 export function affectsOthers({ collection, adjusted, references = [], ...section }: Section): boolean {
   return (
     partialTargets.has(collection) ||
@@ -126,7 +126,7 @@ export function affectsOthers({ collection, adjusted, references = [], ...sectio
   );
 }
 
-/** Whether records of a section refer to records that imports may ignore. */
+/** Whether records of a section can refer to a record that imports ignore. */
 function mayBeLeftOut({ references = [] }: Section): boolean {
   return references.some(({ collection }) => collection === 'projectGrants');
 }

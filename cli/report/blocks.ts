@@ -1,25 +1,27 @@
-// Plans and results are lists of blocks. This module prints blocks as text and as JSON.
+// A plan or a result is a list of blocks. This module makes blocks, and prints them as text and as JSON.
 
 import { type Notice, type NoticeKind, noticeText, shownNotices } from '../terminal/notices.ts';
 import { firstLines, numberText } from '../terminal/numberTexts.ts';
 import { type Line, section } from '../terminal/terminal.ts';
 
-/** A bar of a chart. Its parts are, for example, the created and the failed records of a section. */
+/** A bar of a chart. For example, it shows a section, and its parts show the section's created and failed records. */
 export interface Bar {
   readonly name: string;
   readonly parts: readonly { readonly name: string; readonly count: number; readonly tone: 'good' | 'soft' | 'bad' }[];
 }
 
-/** A part of a plan or a result. The terminal, the page and JSON print the same list of blocks. */
+/**
+ * A part of a plan or a result. The same list of blocks is printed on the terminal, in the report's page and as JSON.
+ */
 export interface Block {
   readonly title?: string;
-  /** All lines, for the page. */
+  /** The lines in the report's page. */
   readonly lines: readonly Line[];
-  /** The lines for the terminal, by default all. */
+  /** The lines on the terminal. By default, the same lines as in the page. */
   readonly short?: readonly Line[];
-  /** The chart above the lines of the page. */
+  /** The chart above the lines, in the page only. */
   readonly picture?: readonly Bar[];
-  /** The fields of the JSON. */
+  /** The fields that the block adds to the JSON. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
@@ -36,8 +38,8 @@ export function blockJson(blocks: readonly Block[]): Record<string, unknown> {
 }
 
 /**
- * Returns a block with a list. The terminal shows its first lines.
- * @param omitted the number of further items, which the list omits
+ * Returns a block with a list. On the terminal, only the first lines of the list appear.
+ * @param omitted the number of further items, which `lines` does not contain
  */
 export function listBlock(
   title: string,
@@ -50,7 +52,7 @@ export function listBlock(
 }
 
 /**
- * Returns a block with notices. The terminal shows them in groups.
+ * Returns a block with errors, warnings or manual steps. On the terminal, they are grouped by their texts.
  * @param others texts of the same kind, which come last
  */
 export function noticeBlock(
@@ -69,7 +71,7 @@ function withFurther(text: string, further = 0): string {
   return further === 0 ? text : `${text} (and ${numberText(further)} more)`;
 }
 
-/** Returns lines, and a last line with the number of omitted items if there are any. */
+/** Returns the given lines. If items were omitted, adds a line with their number. */
 export function withOmitted(lines: readonly string[], omitted: number): string[] {
   return omitted === 0 ? [...lines] : [...lines, `and ${numberText(omitted)} more`];
 }

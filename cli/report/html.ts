@@ -1,12 +1,10 @@
-// HTML with escaped values.
-
 import { html as escaped, raw } from 'hono/html';
 import { printable } from '../terminal/terminal.ts';
 
-/** Escaped HTML. */
+/** HTML in which all values are already escaped. */
 export type Html = ReturnType<typeof raw>;
 
-/** A value in a template. Texts are escaped; undefined is omitted. */
+/** A value that a template can contain. Text is escaped; undefined adds nothing. */
 type HtmlValue = Html | string | number | undefined | readonly HtmlValue[];
 
 /** Builds HTML from a template, and escapes its values. */
@@ -16,8 +14,8 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
 
 function shown(value: HtmlValue): unknown {
   if (typeof value === 'number') return value.toLocaleString('en');
-  // Shows control and format characters as escapes, because they can reverse the following text. Escaped HTML is an
-  // object for `typeof`, and stays unchanged.
+  // A text can contain control and format characters, which can for example reverse the text after them. They are shown
+  // as escapes. HTML that is already escaped is an object, so this line does not change it.
   if (typeof value === 'string') return printable(value);
   return Array.isArray(value) ? value.map(shown) : value;
 }

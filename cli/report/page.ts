@@ -1,12 +1,10 @@
-// Prints blocks as an HTML page.
-
 import { numberText } from '../terminal/numberTexts.ts';
 import type { Line } from '../terminal/terminal.ts';
 import type { Bar, Block } from './blocks.ts';
 import { type Html, html } from './html.ts';
 import { style } from './style.ts';
 
-/** Prints blocks as one page without scripts and external resources. The page lists everything in full. */
+/** Prints blocks as a single page without scripts and without external resources. The page lists all items. */
 export function renderPage(title: string, blocks: readonly Block[]): string {
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -40,7 +38,7 @@ function renderLine(line: Line): Html {
     : html`<li class="${tone ?? ''}">${text}</li>\n`;
 }
 
-/** Renders a chart. The longest bar is as wide as the page. */
+/** Renders a chart. The width of its longest bar is the width of the page. */
 function renderPicture(bars: readonly Bar[]): Html | undefined {
   if (bars.length === 0) return undefined;
   const longest = Math.max(1, ...bars.map(({ parts }) => sizeOf(parts)));

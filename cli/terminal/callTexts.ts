@@ -1,4 +1,5 @@
-// Command lines in texts. They have the form in which the user started this process.
+// Command lines in messages. They begin in the way in which the user started this process, so that the user can copy
+// them.
 
 /** The name of the installed command. */
 const INSTALLED = 'identity';
@@ -7,8 +8,8 @@ let program = INSTALLED;
 let calls = /(?!)/g;
 
 /**
- * Records how the user started this process: by the npm script of a clone, or by the installed command.
- * @param words the first words of all commands
+ * Stores how the user started this process: by the npm script of a cloned repository, or by the installed command.
+ * @param words the first words of all commands, such as `migrate`
  */
 export function noteProgram({ npm_lifecycle_event: script }: NodeJS.ProcessEnv, words: readonly string[]): void {
   program = script === INSTALLED ? `npm run -s ${INSTALLED} --` : INSTALLED;
@@ -16,7 +17,7 @@ export function noteProgram({ npm_lifecycle_event: script }: NodeJS.ProcessEnv, 
 }
 
 /**
- * Returns a command line that the user can run next.
+ * Returns a command line for a message.
  * @example
  * callText('org list'); // identity org list
  */
@@ -24,7 +25,7 @@ export function callText(words: string): string {
   return `${program} ${words}`;
 }
 
-/** Changes all command lines of a text to the form in which the user started this process. */
+/** Adapts each command line in a text to how the user started this process. */
 export function withCalls(text: string): string {
   return text.replace(calls, callText(''));
 }

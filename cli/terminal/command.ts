@@ -9,16 +9,16 @@ import type { Store } from '../../shared/store/store.ts';
 import type { Line, TerminalStream } from './terminal.ts';
 import type { Value, ValueName } from './valueFormats.ts';
 
-/** A heading in the help, under which options are listed. */
+/** A heading above a group of options in the help. */
 export type OptionGroup = 'Instance (one of)' | 'Places and credentials' | 'Selection and conflicts' | 'Run and output';
 
-/** An argument, or an option with values. */
+/** An argument, or an option that has a value. */
 export interface Parameter {
-  /** The format of the values, such as DURATION. */
+  /** The format of a value, such as DURATION. */
   readonly value: ValueName;
   readonly meaning: string;
   readonly isRequired: boolean;
-  /** Whether the user may specify several values. Among the arguments, only the last can have several values. */
+  /** Whether the user may specify several values. Only the last argument of a command may be repeatable. */
   readonly isRepeatable: boolean;
   readonly group?: OptionGroup | undefined;
 }
@@ -29,10 +29,9 @@ interface Flag {
   readonly group?: OptionGroup | undefined;
 }
 
-/** An option of a command. */
 export type Option = Parameter | Flag;
 
-/** The options of a command, by their names after the dashes. */
+/** The options of a command. A key is the name of an option, without the dashes. */
 export type Options = Readonly<Record<string, Option>>;
 
 /** Describes a required argument or option. */
@@ -55,12 +54,15 @@ export function oneOrMore<const Name extends ValueName>(value: Name, meaning: st
   return { value, meaning, isRequired: true, isRepeatable: true } as const;
 }
 
-/** Describes an option without a value. */
+/** Describes an option that has no value. */
 export function flag(meaning: string, group?: OptionGroup): Flag {
   return { meaning, group };
 }
 
-/** The type of a described value; unknown if the description is unknown. */
+/**
+ * The type of the values that a call has for an argument or option. If the description is not known to the compiler,
+ * the type is unknown.
+ */
 type Given<Described extends Option> = [Parameter] extends [Described]
   ? unknown
   : Described extends Parameter
@@ -71,84 +73,98 @@ type Given<Described extends Option> = [Parameter] extends [Described]
         : Value<Described['value']> | undefined
     : boolean;
 
-/** The parsed values of described arguments or options. */
+/** The parsed values of a command's arguments, or of its options. */
 export type Values<Described> = {
   readonly [Key in keyof Described]: Described[Key] extends Option ? Given<Described[Key]> : never;
 };
 
-/** The unparsed arguments and options of a call, by the options' names. The list of a flag is empty. */
+/**
+ * The arguments and options of a call before they are parsed. A key is the name of an option. An option without a value
+ * has an empty list.
+ */
 export interface GivenValues {
   readonly positionals: readonly string[];
   readonly options: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The streams, environment, time and signal of a call. They belong to the process, unless a test provides others. */
+/**
+ * What a call receives from the process: streams, environment variables, the time and a signal. A test can provide its
+ * own.
+ */
 export interface Surroundings {
   readonly stdin: Readable & TerminalStream & { setRawMode?(isRaw: boolean): unknown };
   readonly stdout: Writable & TerminalStream;
   readonly stderr: Writable & TerminalStream;
-  /** The environment variables. The variables that select a database correspond to `--data` or `--firestore`. */
+  /** The environment variables. Those that select a database are set as `--data` or `--firestore` requires. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The time of the call. */
+  /** The time at which the command was called. */
   readonly now: Date;
   /** Aborts when the call must stop. */
   readonly signal: AbortSignal;
 }
 
-/** The input of a command. */
+/** What a command receives: parsed arguments and options, and the streams of the process. */
 export interface CommandCall<Arguments = readonly Parameter[], Own = Options> extends Surroundings {
   readonly arguments: Values<Arguments>;
   readonly options: Values<Own>;
 }
 
-/** The instance that a command reads or changes. */
+/** The open instance on which a command runs. */
 export interface OpenInstance {
   readonly store: Store;
   readonly location: StoreLocation;
-  /** The default name of the instance: the name of its directory or database. */
+  /** A name for an instance that has no name of its own: the name of its directory or database. */
   readonly defaultName: string;
-  /** Prints an output before the command ends. */
+  /** Prints an output while the command is still running. */
   print(output: Output): Promise<unknown>;
 }
 
 interface Printed {
-  /** Returns the exit status. Called after the output was printed; `done` by default. */
+  /**
+   * Returns how the command ended. Called after the output was printed. If undefined, the command ended with `done`.
+   */
   readonly exitStatus?: () => ExitStatus;
-  /** Does work after the output was printed. The output stays printed even if this work fails. */
+  /** Work that follows after the output was printed. If this work fails, the output has been printed already. */
   readonly afterwards?: () => Promise<void>;
 }
 
-/** A command's output: JSON with `--json`, otherwise text. */
+/** The output of a command. With `--json`, the command prints `json`, otherwise `text`. */
 export interface Output extends Printed {
   readonly json: unknown;
-  /** The lines. The layout depends on the stream. */
+  /** The lines of the text. How they are wrapped and coloured depends on the stream. */
   readonly text: Line | readonly Line[];
-  /** Standard output by default; standard error if standard output receives other data. */
+  /**
+   * The stream for the output. By default standard output; standard error if standard output receives other data, such
+   * as an export.
+   */
   readonly stream?: 'stdout' | 'stderr';
 }
 
-/** A row of a list. */
+/** A row of a list. `json` is the row with `--json`; `cells` is the row in a table. */
 export interface Row {
   readonly json: unknown;
   readonly cells: readonly string[];
 }
 
 /**
- * A list that the command prints while it reads the list. With `--json`, the list is the field `name` of an object,
- * otherwise a table.
+ * A list whose rows are printed while they are read. With `--json`, the list is printed as the field `name` of an
+ * object, otherwise as a table.
  */
 export interface ListOutput extends Printed {
   readonly name: string;
   readonly heads: readonly string[];
   readonly rows: AsyncIterable<Row>;
   /**
-   * Whether the list ends only when a signal stops the command, as with `audit --follow`. Each row is then one line,
-   * also with `--json`.
+   * Whether the list ends only if a signal stops the command, as with `audit --follow`. Each row is then printed on its
+   * own line, with `--json` too.
    */
   readonly isEndless?: boolean;
 }
 
-/** Returns a list as output, with one column per head. */
+/**
+ * Returns elements as a list for the output.
+ * @param columns for each column, its head and a function that returns the cell of an element
+ */
 export function toList<Element>(
   name: string,
   elements: AsyncIterable<Element> | Iterable<Element>,
@@ -162,48 +178,56 @@ export function toList<Element>(
 
 type CommandResult = Promise<Output | ListOutput | undefined>;
 
-/** The description of a command in help and documents. */
+/** What the help and the documents contain about a command. */
 interface CommandDescription<Arguments, Own> {
   /** The words that select the command, such as `pat create`. */
   readonly name: string;
-  /** One sentence, short enough for one line in the list of all commands. */
+  /** What the command does, in a few words: the overview of all commands shows it on one line. */
   readonly summary: string;
-  /** Further sentences, which only the command's own help contains. */
+  /** Sentences that only the command's own help contains. */
   readonly details?: string;
   readonly arguments: Arguments;
   readonly options: Own;
-  /** Complete calls, without the word `identity`. */
+  /** Examples of calls, without the word `identity`. */
   readonly examples: readonly [string, ...string[]];
 }
 
 /**
- * A command on an instance, which `--data` or `--firestore` selects. Its functions are methods, so that commands with
- * different options fit into one list. `parseValues` ensures that a call contains the values that the command
- * describes.
+ * A command on an instance, which `--data` or `--firestore` selects. `parseValues` ensures that a call contains all
+ * values that the command describes. The functions of this type are methods, because commands with different options
+ * must fit into one list.
  */
 export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options>
   extends CommandDescription<Arguments, Own> {
-  /** Whether the instance must exist, or the command creates it. */
+  /** Whether the instance must exist before the call, or the command creates it. */
   readonly instance: 'existing' | 'created';
-  /** Whether the command changes something or copies secrets. The audit trail then records each call. */
+  /** Whether the audit trail records each call, because the command changes something or copies secrets. */
   readonly isAudited?: true;
-  /** Checks the call before the database is opened. A command may create its database here. */
+  /** Checks a call before the database is opened. A command that creates an instance can create its database here. */
   prepare?(call: CommandCall<Arguments, Own>, location: StoreLocation): Promise<void>;
-  /** Returns the work of a call on a place other than `--data` or `--firestore`; undefined for any other call. */
+  /**
+   * If a call is about a place and not about the instance, returns the function that handles this call. Otherwise
+   * returns undefined.
+   */
   elsewhere?(call: CommandCall<Arguments, Own>): (() => Promise<Output>) | undefined;
-  /** Runs the command. Imports the command's modules only now, because every call loads all definitions. */
+  /**
+   * Runs the command. Imports the modules that the command needs only now, because every call loads the definitions of
+   * all commands.
+   */
   run(call: CommandCall<Arguments, Own> & OpenInstance): CommandResult;
 }
 
-/** A command that opens no database by itself. */
+/** A command without the options `--data` and `--firestore`. */
 export interface StandaloneCommand<Arguments = readonly Parameter[], Own = Options>
   extends CommandDescription<Arguments, Own> {
   readonly instance: 'none';
-  /** Runs the command. Imports the command's modules only now. */
+  /**
+   * Runs the command. Imports the modules that the command needs only now, because every call loads the definitions of
+   * all commands.
+   */
   run(call: CommandCall<Arguments, Own>): CommandResult;
 }
 
-/** A command of `identity`. */
 export type Command = InstanceCommand | StandaloneCommand;
 
 /**
@@ -224,24 +248,24 @@ export function defineInstanceCommand<const Arguments extends readonly Parameter
   return { instance: 'existing', ...command };
 }
 
-/** Defines a command that opens no database by itself. */
+/** Defines a command without the options `--data` and `--firestore`. */
 export function defineCommand<const Arguments extends readonly Parameter[], const Own extends Options>(
   command: Omit<StandaloneCommand<Arguments, Own>, 'instance'>,
 ): StandaloneCommand<Arguments, Own> {
   return { ...command, instance: 'none' };
 }
 
-/** Creates an error for a mistake of the user in the call of a command. */
+/** Creates the error for a call in which the user has made a mistake. */
 export function usageError(problem: string): IdentityError {
   return usageInvalid({ problem });
 }
 
-/** Whether the call of a command, or its environment, is wrong. */
+/** Whether an error means that the arguments, the options or the environment variables of a call are wrong. */
 export function isUsageError(error: unknown): error is IdentityError {
   return usageInvalid.is(error) || configurationInvalid.is(error);
 }
 
-/** The exit codes of all commands, with their meanings for the help. */
+/** The exit codes of all commands, with the meanings that the help prints. */
 export const exitCodes = {
   done: { code: 0, meaning: 'done, or equal' },
   failed: { code: 1, meaning: 'failed: standard error contains the reason' },
@@ -256,15 +280,15 @@ export const exitCodes = {
   interrupted: { code: 130, meaning: 'interrupted: repeat the command' },
 } as const;
 
-/** How a command ended. */
+/** How a command ended. `exitCodes` contains the exit code for each of these. */
 export type ExitStatus = keyof typeof exitCodes;
 
-/** The message of an interrupted command that only reads. */
+/** The message after the interruption of a command that only reads. */
 export const NOTHING_CHANGED = 'interrupted: nothing was changed; repeat the command';
 
 /**
- * Does work that a signal can abort.
- * @param message the message of the interruption, which describes how to continue, or a function that returns it
+ * Does work that stops when a signal aborts.
+ * @param message what the user can do after the interruption, or a function that returns this text
  * @throws IdentityError COMMAND_INTERRUPTED for any error of the work after the signal has aborted
  */
 export async function interruptible<Result>(

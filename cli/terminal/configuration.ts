@@ -1,4 +1,4 @@
-// The configuration, with errors for a command line.
+// Reads the configuration from the environment variables of a command.
 
 import { DAY_MS } from '../../shared/clock.ts';
 import { type Config, readConfig } from '../../shared/config.ts';
@@ -16,8 +16,9 @@ export function loadConfig({ environment }: Configured): Config {
 }
 
 /**
- * Returns the lifetime of a new token in milliseconds: 30 days by default, or the configured maximum if that is shorter.
- * @throws IdentityError USAGE_INVALID for a lifetime above the maximum
+ * Returns the lifetime of a new token in milliseconds. By default 30 days, or the configured maximum if that is
+ * shorter.
+ * @throws IdentityError USAGE_INVALID for a lifetime above the configured maximum
  */
 export function tokenLifetime(expires: Span | undefined, configured: Configured): number {
   const { maxTokenLifetimeMs } = loadConfig(configured);

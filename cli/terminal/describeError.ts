@@ -17,18 +17,18 @@ interface DescribedError {
 }
 
 /**
- * Describes an error for standard error.
- * @param logLevel `debug` adds the stack of an unexpected error
+ * Describes an error as the command prints it.
+ * @param logLevel with `debug`, the message of an unexpected error contains its stack
  * @example
  * describeError(usageError('missing option --to')); // { message: 'missing option --to', exitStatus: 'usage' }
  */
 export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL): DescribedError {
-  // Each problem of an invalid configuration has its own line, so the line breaks stay.
+  // A configuration can have several problems, each on a line of its own. So the line breaks between them are kept.
   if (isUsageError(error)) return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };
   if (commandInterrupted.is(error)) return { message: printable(error.message), exitStatus: 'interrupted' };
-  // The service hides the cause from remote callers. A local caller needs it.
+  // An instance does not send the cause of an internal error to its callers. The user of this command may see it.
   if (internalError.is(error) && error.cause instanceof Error) return describeCause(error, error.cause, logLevel);
-  // Only the error of the operating system contains the path.
+  // The path of the full disk is only in the operating system's error, which is the cause.
   if (storeFailed.is(error) && isSystemError(error.cause) && isStorageFull(error.cause))
     return describeCause(error, error.cause, logLevel);
   if (planChanged.is(error)) return { message: printable(error.commandMessage), exitStatus: 'unconfirmed' };
@@ -36,7 +36,7 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
     const isUsage = error.code === 'INVALID_ARGUMENT' || organisationUnknown.is(error);
     return { message: printable(error.commandMessage), exitStatus: isUsage ? 'usage' : 'failed' };
   }
-  // This error comes from the temporary database: the store converts its own errors.
+  // If this error came from the store, it would be an IdentityError. So it comes from a temporary database.
   if (isDatabaseFull(error)) return describeError(spoolFull({ directory: tmpdir() }));
   const isExpected = isSystemError(error);
   return { message: isExpected ? printable(systemText(error)) : unexpectedText(error, logLevel), exitStatus: 'failed' };
@@ -48,7 +48,7 @@ function describeCause({ note }: IdentityError, cause: Error, logLevel: string |
 }
 
 const counts = z.record(z.string(), z.number());
-/** The progress in the error of an import (specification 2.10). */
+/** The part of an import's error that contains the progress (specification 2.10). */
 const importProgress = z.looseObject({
   '@type': z.literal('type.googleapis.com/identity.v1.ImportProgress'),
   written: counts,
@@ -56,8 +56,8 @@ const importProgress = z.looseObject({
 });
 
 /**
- * Describes what an import wrote before its error, in this process or in an instance. Returns undefined for other
- * errors.
+ * Describes what an import had written before it failed, in this process or in an instance. Returns undefined if the
+ * error does not contain this.
  */
 export function writtenText(error: unknown): string | undefined {
   if (!(error instanceof IdentityError)) return undefined;
@@ -68,12 +68,12 @@ export function writtenText(error: unknown): string | undefined {
   return `${numberText(total(progress.written))}${all} records of the file were written before the error`;
 }
 
-/** Whether the operating system or SQLite created the error. */
+/** Whether the error comes from the operating system or from SQLite: only their errors have a code. */
 function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error;
 }
 
-/** Problems with a file and their remedies, by the codes of the operating system. */
+/** Texts about a problem with a file and its remedy, by error code of the operating system. */
 const fileProblems: ReadonlyMap<string | undefined, (path: string) => string> = new Map([
   ['ENOENT', (path) => `${path} does not exist: check the name`],
   ['ENOTDIR', (path) => `a part of ${path} is not a directory: check the name`],
@@ -104,7 +104,7 @@ function unexpectedText(error: unknown, logLevel: string | undefined): string {
   return `unexpected error: ${printable(message)}: run the command with LOG_LEVEL=debug, and report its output`;
 }
 
-/** Returns a short reason why writing a file failed. */
+/** Returns, in a few words, why a file could not be written. */
 export function failureText(error: unknown): string {
   if (isStorageFull(error)) return 'no space left';
   if (systemCode(error) === 'EEXIST') return 'a file of this name has appeared';

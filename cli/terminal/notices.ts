@@ -1,4 +1,4 @@
-// Errors, warnings and manual steps, as lines of text.
+// Formats notices, which are errors, warnings and manual steps, as lines of text.
 
 import { defined } from '../../shared/defined.ts';
 import { hasParams, type IssueParams, type IssueRow, issueText } from '../../shared/errors/issueText.ts';
@@ -9,25 +9,25 @@ import { withCalls } from './callTexts.ts';
 import { counted, firstLines, firstOf, MAX_EXAMPLES, MAX_LINES } from './numberTexts.ts';
 import { type Line, section } from './terminal.ts';
 
-/** An error, a warning or a manual step, about a record or the whole file. */
+/** An error, a warning or a manual step. It concerns a record, or the whole file if it has no `id`. */
 export interface Notice {
   readonly type: string;
   readonly id?: string | undefined;
   readonly message: string;
   readonly reason?: string | undefined;
   readonly params?: IssueParams | undefined;
-  /** The number of further notices with the same message, which the list omits. */
+  /** The number of further notices with the same message, which are not in the list. */
   readonly further?: number | undefined;
 }
 
 const STATE = /^([A-Z]+(?:_[A-Z]+)?)_STATE_([A-Z]+)$/;
 
-/** Returns the noun for a notice's record. For a changed state, the name of the state determines the noun. */
+/** Returns the noun for the record of a notice. If a state has changed, the noun follows from the name of the state. */
 function nounIn({ type, params }: Notice): string {
   return recordNoun((STATE.exec(params?.before ?? '')?.[1] ?? type).toLowerCase());
 }
 
-/** Returns a notice's text, after the type and the id of its record. */
+/** Returns the text of a notice, with the noun and the id of its record in front. */
 export function noticeText(notice: Notice): string {
   const text = noticeMessage(notice);
   return notice.id === undefined ? text : `${nounIn(notice)} ${notice.id}: ${text}`;
@@ -36,8 +36,8 @@ export function noticeText(notice: Notice): string {
 const rows: ReadonlyMap<string, IssueRow> = new Map(Object.entries({ ...recordIssues, ...warnings }));
 
 /**
- * Returns a notice's text by its reason. If the reason is unknown, because the server is newer, returns the server's
- * message.
+ * Returns the message of a notice in the wording for users of the command. If the command does not know its reason,
+ * because the server is newer, returns the server's message.
  */
 export function noticeMessage(notice: Notice): string {
   const row = rows.get(notice.reason ?? '');
@@ -47,20 +47,23 @@ export function noticeMessage(notice: Notice): string {
   return withCalls(issueText(row, Object.fromEntries(shown), 'command'));
 }
 
-/** Notices with the same text or the same reason: their number, and the ids of the first records. */
+/** Notices that share a line: how many they are, and the ids of the first records. */
 interface NoticeGroup {
   readonly first: Notice;
   readonly text: string;
   readonly ids: string[];
   count: number;
-  /** Whether the list may omit notices of this group. `count` is then a minimum. */
+  /**
+   * Whether further notices may belong to this group, because the list omits some. `count` is then the least possible
+   * number.
+   */
   readonly isLeast: boolean;
 }
 
 /**
- * Groups notices by their text, in the order of their first occurrence.
- * @param omitted the number of further notices, which the list omits
- * @param examples the maximum number of ids of a group
+ * Groups notices that have the same text. The groups have the order of their first notices.
+ * @param omitted the number of further notices, which the list does not contain
+ * @param examples the maximum number of ids in a group
  */
 function groupNotices(notices: readonly Notice[], omitted: number, examples: number): NoticeGroup[] {
   const groups = new Map<string, NoticeGroup>();
@@ -76,7 +79,7 @@ function groupNotices(notices: readonly Notice[], omitted: number, examples: num
   return groups.size > MAX_LINES ? groupByKind([...groups.values()], examples) : [...groups.values()];
 }
 
-/** Joins groups whose records have the same reason and field, because their separate texts would fill the screen. */
+/** Joins groups whose reason and field are the same. Otherwise, their different texts would fill the screen. */
 function groupByKind(groups: readonly NoticeGroup[], examples: number): NoticeGroup[] {
   const kinds = Map.groupBy(groups, ({ first: { type, reason, id, params }, text }) =>
     id === undefined || reason === undefined ? text : JSON.stringify([type, reason, fieldOf(params)]),
@@ -97,8 +100,8 @@ function joinGroups(group: NoticeGroup, others: readonly NoticeGroup[], examples
 }
 
 /**
- * Returns one text for several notices, with the parameters that all of them share. If the text needs other parameters,
- * returns the text of the first notice.
+ * Returns one text for several notices with the same reason. It contains only parameters that are equal in all notices.
+ * If the text needs other parameters too, returns the text of the first notice.
  */
 function sharedText([first, ...others]: readonly Notice[]): string {
   if (first === undefined) return '';
@@ -112,18 +115,18 @@ function sharedText([first, ...others]: readonly Notice[]): string {
     : `${noticeMessage(first)} (the details of the other records differ)`;
 }
 
-/** Returns the field of a notice without positions in lists. */
+/** Returns the path of the field that a notice is about, without the positions in lists. */
 function fieldOf(params: IssueParams | undefined): string | undefined {
   return params?.field?.replaceAll(/\[\d+\]/g, '');
 }
 
-/** Returns a group's text with the number of its records and the first ids. */
+/** Returns the text of a group, with the number of its records and the first ids. */
 function groupText({ first, text, ids, count, isLeast }: NoticeGroup): string {
   if (count === 1 || ids.length === 0) return noticeText(first);
   return `${isLeast ? 'at least ' : ''}${counted(count, nounIn(first))}: ${text}: ${firstOf(ids, count)}`;
 }
 
-/** Returns the lines of the first notices. Notices with the same message share a line. */
+/** Returns the lines of the first groups of notices, and a line with the number of the others. */
 export function noticeLines(
   notices: readonly Notice[],
   noun: string,
@@ -135,7 +138,7 @@ export function noticeLines(
   return firstLines(groups.slice(0, MAX_LINES).map(groupText), noun, omitted, hidden);
 }
 
-/** Returns the first notices of an export. */
+/** Returns the messages of an export's first notices, and a line with the number of the others. */
 export function firstNotices(notices: readonly RecordWarning[]): string[] {
   return firstLines(
     notices.map(({ message }) => message),
@@ -144,14 +147,16 @@ export function firstNotices(notices: readonly RecordWarning[]): string[] {
 }
 
 /**
- * Returns the lines about records that an import wrote into another organisation. Callers print them before all other
- * notices.
+ * Returns the lines about records that ZITADEL wrote into the wrong organisation. Callers print these lines before all
+ * other notices.
  */
 export function elsewhereLines(elsewhere: readonly Notice[]): Line[] {
   return firstLines(elsewhere.map(noticeText), 'record').map((text) => ({ text, style: 'bad' }));
 }
 
-/** The kinds of notices, with their headings, nouns and styles. */
+/**
+ * For each kind of notices, the heading and the style of its lines. `examples` is the maximum number of ids on a line.
+ */
 const noticeKinds = {
   error: { heading: 'Errors', noun: 'error', style: 'bad', examples: 10 },
   warning: { heading: 'Warnings', noun: 'warning', style: 'warning', examples: MAX_EXAMPLES },
@@ -163,11 +168,10 @@ const noticeKinds = {
   },
 } as const;
 
-/** A kind of notices. */
 export type NoticeKind = keyof typeof noticeKinds;
 
 /**
- * Returns the heading of a kind of notices, and the lines of the first notices.
+ * Returns the heading for a kind of notices, and the lines of the first of them.
  * @param others texts of the same kind, which come last
  */
 export function shownNotices(
@@ -181,7 +185,7 @@ export function shownNotices(
   return { heading, lines: lines.map((text) => (style === undefined ? text : { text, style })) };
 }
 
-/** Returns the first notices of a kind, below their heading. */
+/** Returns the first notices of a kind as lines, with their heading in front. */
 export function noticeSection(...notices: Parameters<typeof shownNotices>): Line[] {
   const { heading, lines } = shownNotices(...notices);
   return section(heading, lines);

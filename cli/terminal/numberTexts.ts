@@ -1,9 +1,9 @@
-// Numbers, counts and shortened lists, as people read them.
+// Formats numbers, counts and shortened lists for readers.
 
 import { words } from '../../shared/errors/nouns.ts';
 import { describeVerifiers } from '../../shared/organisation/hashFormats.ts';
 
-/** Formats a number, such as `30,680`. */
+/** Formats a number with separators, such as `30,680`. */
 export function numberText(number: number): string {
   return number.toLocaleString('en');
 }
@@ -19,7 +19,7 @@ export function sizeText(bytes: number): string {
   return `${(Math.ceil((bytes * 10) / one) / 10).toLocaleString('en')} ${unit}`;
 }
 
-/** The irregular plurals. */
+/** Plurals that are not formed with `s` at the end of the noun. */
 const plurals: Readonly<Record<string, string>> = { person: 'people', 'thing left to do': 'things left to do' };
 
 function nounOf(count: number, noun: string): string {
@@ -36,21 +36,21 @@ export function counted(count: number, noun: string): string {
   return `${numberText(count)} ${nounOf(count, noun)}`;
 }
 
-/** Formats numbers before their names, such as `71 not there`. Omits zeros. */
+/** Formats each number with its name after it, such as `71 failed`. Leaves out zeros. */
 export function figures(counts: Readonly<Record<string, number>>): string[] {
   return Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${numberText(count)} ${name}`]));
 }
 
 /**
- * Formats numbers after their names, such as `organisations 2, people 30,680`.
- * @param textOf returns the text for a name; by default the words for a section or a kind of secrets
+ * Formats each number with its name before it, such as `organisations 2, people 30,680`.
+ * @param textOf returns the text for a name. By default, the words for a section or a kind of secrets
  */
 export function countList(counts: Readonly<Record<string, number>>, textOf = words): string {
   const texts = Object.entries(counts).map(([name, count]) => `${textOf(name)} ${numberText(count)}`);
   return texts.join(', ') || 'none';
 }
 
-/** Returns a line that counts password hashes by format. */
+/** Returns the line with the number of password hashes of each format. */
 export function hashLine(formats: Readonly<Record<string, number>>): string {
   const texts = Object.entries(formats).map(
     ([format, count]) => `${format} ${numberText(count)} (${describeVerifiers(format)})`,
@@ -58,25 +58,25 @@ export function hashLine(formats: Readonly<Record<string, number>>): string {
   return `password hashes: ${texts.join(', ') || 'none'}`;
 }
 
-/** The maximum number of examples in a message. */
+/** The maximum number of ids or names that a message lists as examples. */
 export const MAX_EXAMPLES = 3;
 
 /**
- * Lists names, and the number of names that are not listed: `ada, bob, and 20 more`.
- * @param count the number of all names
+ * Lists names, and the number of further names, such as `ada, bob, and 20 more`.
+ * @param count the number of all names, listed or not
  */
 export function firstOf(names: readonly string[], count: number): string {
   const more = count > names.length ? `, and ${numberText(count - names.length)} more` : '';
   return `${names.join(', ')}${more}`;
 }
 
-/** The maximum number of printed lines of a list. */
+/** The maximum number of lines that the terminal shows of a list. */
 export const MAX_LINES = 20;
 
 /**
- * Returns the first lines or items, and a line with the number of the others.
- * @param omitted the number of further items that no output lists
- * @param hidden the number of items that only `--json` lists
+ * Returns the first lines of a list. If there are more, adds a line with their number.
+ * @param omitted the number of items that are in no output
+ * @param hidden the number of items that are only in the output of `--json`
  */
 export function firstLines<Item = string>(
   lines: readonly Item[],
@@ -89,7 +89,7 @@ export function firstLines<Item = string>(
   return hidden + omitted === 0 ? [...lines] : [...lines.slice(0, MAX_LINES), `${more}${listed}`];
 }
 
-/** Returns an id, followed by the name if there is a name. */
+/** Returns an id with the name in parentheses after it, if there is a name. */
 export function named(id: string, name: string | undefined): string {
   return name === undefined || name === '' || name === id ? id : `${id} (${name})`;
 }

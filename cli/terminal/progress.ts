@@ -1,82 +1,87 @@
-// Progress of phases, as lines or as events.
+// Shows the progress of a command's phases, as lines of text or as JSON events.
 
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import { counted, figures, numberText } from './numberTexts.ts';
 import { DEFAULT_COLUMNS, printable, printableJson, type TerminalStream } from './terminal.ts';
 
-/** The measurements of a running phase. */
+/** What a running phase measures. */
 export interface Meter {
   readonly records: () => number;
-  /** The number of transferred bytes. Undefined if the phase counts records. */
+  /** The number of bytes that were transferred. Undefined if the phase measures records instead. */
   readonly bytes?: () => number | undefined;
-  /** The number of records that already existed. The speed excludes them. */
+  /** The number of processed records that already existed. They do not count for the speed. */
   readonly unchanged?: () => number;
-  /** The completed share of the work, from 0 to 1; undefined while unknown. */
+  /** The fraction of the work that is complete, from 0 to 1; undefined if it is unknown. */
   readonly fraction?: () => number | undefined;
-  /** The milliseconds that the phase has waited for another operation. The speed excludes them. */
+  /** How long the phase has waited for another operation, in milliseconds. This time does not count for the speed. */
   readonly waitedMs?: () => number;
-  /** Whether the phase measures no progress before its end, so that its speed is unknown until then. */
+  /** Whether the phase measures nothing before its end. Until then, its speed is unknown. */
   readonly isOpaque?: true;
 }
 
-/** The shown state of a phase. */
+/** What the progress shows about a phase. */
 export interface PhaseState {
   /** The name of the phase, such as `exporting`. */
   readonly phase: string;
-  /** The time when the phase began. */
+  /** When the phase began, as an ISO 8601 date. */
   readonly startedAt: string;
   readonly seconds: number;
   readonly records: number;
-  /** The number of bytes. Absent if the phase counts records. */
+  /** The number of transferred bytes. Absent if the phase measures records instead. */
   readonly bytes?: number;
-  /** The number of records that already existed. */
+  /** The number of processed records that already existed. */
   readonly unchanged: number;
-  /** The speed in bytes per second, or in records per second without records that already existed. */
+  /** The speed in bytes per second, or in records per second. Records that already existed do not count. */
   readonly perSecond: number;
   readonly secondsLeft: number | undefined;
-  /** The completed share of the work, from 0 to 1; undefined while unknown. */
+  /** The fraction of the work that is complete, from 0 to 1; undefined if it is unknown. */
   readonly fraction: number | undefined;
   /**
-   * Whether the remaining time was shown before, or all records are processed. The elapsed time is then hidden, because
-   * users would mistake it for the remaining time.
+   * Whether the remaining time has been shown, or all records are processed. From then on, the elapsed time is not
+   * shown, because users would mistake it for the remaining time.
    */
   readonly isEnding: boolean;
 }
 
-/** An output for progress. */
+/** Shows the progress of phases. */
 export interface ProgressOutput {
-  /** Milliseconds between two updates. */
+  /** The time between two calls of `show`, in milliseconds. */
   readonly intervalMs: number;
   show(state: PhaseState): void;
-  /** Shows the last state of a phase, which has succeeded or failed. */
+  /** Shows the final state of a phase, and whether the phase has succeeded. */
   finish(state: PhaseState, hasSucceeded: boolean): void;
-  /** Reports a problem, such as a lost connection or a busy server, and the seconds until the next attempt. */
+  /**
+   * Reports that a call will be repeated: the problem, such as a lost connection or a busy server, and the seconds
+   * until then.
+   */
   retry(problem: string, seconds: number): void;
-  /** Reports that the work waits for another operation. */
+  /** Reports the other operation for which the command waits. */
   wait(holder: LockHolder): void;
-  /** Prints a warning during the phase. */
+  /** Prints a warning while a phase is running. */
   warn(text: string): void;
 }
 
-/** The output for the progress of a call, and the signal that aborts it. */
+/** How a call shows its progress, and the signal that interrupts it. */
 export interface CallContext {
   readonly output: ProgressOutput;
   readonly signal: AbortSignal;
 }
 
-/** Before this time, the remaining time is not estimated, because a phase may start slowly. */
+/** The time after which the remaining time is estimated. A phase may be slower before. */
 const MIN_MEASURED_SECONDS = 3;
 
-/** The final counts of a phase. */
 type FinalCounts = Pick<PhaseState, 'records' | 'unchanged'>;
 
 /** A phase that shows its progress until it ends. */
 export interface RunningPhase {
-  /** @param counts the final counts; by default the counts of the last measurement */
+  /**
+   * Ends the phase, and shows its final state.
+   * @param counts the final counts; by default the last measured counts
+   */
   end(hasSucceeded: boolean, counts?: FinalCounts): void;
 }
 
-/** Starts a phase and shows its progress. The shown counts never decrease. */
+/** Starts a phase, and shows its progress until `end` is called. The shown numbers never decrease. */
 export function startPhase(output: ProgressOutput, phase: string, meter: Meter): RunningPhase {
   const begunMs = performance.now();
   const startedAt = new Date().toISOString();
@@ -85,7 +90,7 @@ export function startPhase(output: ProgressOutput, phase: string, meter: Meter):
   let moved = 0;
   let isEnding = false;
   let fraction: number | undefined;
-  // Rounds up, so that the shown speed never exceeds the measured speed.
+  // The elapsed seconds are rounded up, so that the shown speed is never too high.
   const elapsed = () => Math.ceil((performance.now() - begunMs) / 100) / 10;
   const workedSeconds = (seconds: number) => Math.max(0, seconds - (meter.waitedMs?.() ?? 0) / 1000);
   const measure = (): PhaseState => {
@@ -110,14 +115,14 @@ export function startPhase(output: ProgressOutput, phase: string, meter: Meter):
     end: (hasSucceeded, counts) => {
       for (const timer of timers) clearInterval(timer);
       const last = { ...measure(), ...counts };
-      // The last state shows the average speed of the whole phase.
+      // At the end of a phase, the progress shows the average speed of the whole phase.
       const perSecond = pace(movedBy(last), workedSeconds(last.seconds));
       output.finish({ ...last, perSecond, secondsLeft: undefined }, hasSucceeded);
     },
   };
 }
 
-/** Runs the work of one phase and shows its progress. */
+/** Does work as a phase, and shows the progress of the phase. */
 export async function trackPhase<Result>(
   output: ProgressOutput,
   phase: string,
@@ -136,7 +141,7 @@ export async function trackPhase<Result>(
 }
 
 const WINDOW_MS = 10_000;
-/** The interval of measurements. It does not depend on the interval of updates. */
+/** The time between two measurements. The progress may be shown less often. */
 const SAMPLE_MS = 250;
 
 interface Sample {
@@ -145,20 +150,20 @@ interface Sample {
   readonly fraction: number | undefined;
 }
 
-/** Before this share of the work is done, the remaining time is not estimated. */
+/** The fraction of the work after which the remaining time is estimated. */
 const MIN_MEASURED_SHARE = 0.01;
 
 /**
  * Measures the speed of the last ten seconds, and estimates the remaining time from this speed. If progress comes in
- * steps of more than ten seconds, as with ZITADEL, measures the last step.
+ * larger steps, as with ZITADEL, measures the speed of the last step.
  */
 class RollingRate {
-  /** The first measurement of the window, and later measurements that show progress. */
+  /** The measurements of the last ten seconds, except those without progress since the measurement before them. */
   private readonly samples: Sample[] = [];
   private startFraction = 0;
   private nowMs = 0;
 
-  /** Adds a measurement, in the order of time. */
+  /** Adds a measurement. It must be later than those that were added before. */
   add(sample: Sample): void {
     this.nowMs = sample.atMs;
     const last = this.samples.at(-1);
@@ -168,18 +173,17 @@ class RollingRate {
     while (this.samples.length > 2 && sample.atMs - (this.samples[0]?.atMs ?? 0) > WINDOW_MS) this.samples.shift();
   }
 
-  /** Records per second. */
   get perSecond(): number {
     return this.slope(({ records }) => records);
   }
 
   /**
-   * The remaining time. Undefined without enough measurements, without progress, in a stall, and after all records are
-   * processed.
+   * The remaining time in seconds. Undefined if it is too early for an estimate, if there is no progress, and after all
+   * records are processed.
    */
   get secondsLeft(): number | undefined {
     const { fraction, atMs = 0 } = this.samples.at(-1) ?? {};
-    // After all records are processed, the time until the end is unknown.
+    // All records are processed, but the phase has not ended. Its end cannot be estimated.
     if (fraction === undefined || fraction === 1) return undefined;
     const share = (fraction - this.startFraction) / (1 - this.startFraction);
     const perSecond = this.slope((sample) => sample.fraction ?? 0);
@@ -195,7 +199,9 @@ class RollingRate {
     return ((value(last) - value(first)) * 1000) / ((this.isStalled ? this.nowMs : last.atMs) - first.atMs);
   }
 
-  /** Whether the current stall is longer than the whole measured window, so that the speed is unknown. */
+  /**
+   * Whether there has been no progress for longer than the time that the measurements cover. The speed is then unknown.
+   */
   private get isStalled(): boolean {
     const first = this.samples[0];
     const last = this.samples.at(-1);
@@ -214,7 +220,8 @@ const EVENTS_MS = 1_000;
 const CLEAR_TO_END = '\u001b[K';
 
 /**
- * Prints one line per phase and updates it in place. If the stream is not a terminal, prints a line every five seconds.
+ * Shows progress on a stream: on a terminal, one line per phase that is updated in place; otherwise, a new line every
+ * five seconds.
  */
 export function progressLines(stream: TextStream): ProgressOutput {
   const isLive = stream.isTTY === true;
@@ -230,7 +237,7 @@ export function progressLines(stream: TextStream): ProgressOutput {
   };
 }
 
-/** Prints one JSON object per line, for programs. */
+/** Shows progress as JSON for programs, one object per line. */
 export function progressEvents(stream: TextStream): ProgressOutput {
   const write = (
     event: string,
@@ -250,12 +257,11 @@ export function progressEvents(stream: TextStream): ProgressOutput {
   };
 }
 
-/** Describes the operation for which a command waits, because this operation has locked the instance. */
+/** Describes the operation that has locked the instance, so that the command must wait for it. */
 function waitText({ operation, caller, since }: LockHolder): string {
   return `waiting for another operation to end: ${operation}, which ${caller} began at ${since}`;
 }
 
-/** Rounds a number to one decimal place. */
 function rounded(number: number): number {
   return Math.round(number * 10) / 10;
 }
@@ -263,15 +269,15 @@ function rounded(number: number): number {
 const SEPARATOR = ', ';
 
 /**
- * Removes the last parts of a line until the line fits. Removes only whole parts, because a truncated number would be
- * wrong.
+ * Removes parts from the end of a line until the line fits into the width. Removes a part as a whole, because the
+ * digits of a truncated number would be wrong.
  */
 function fitted(line: string, width: number): string {
   const end = line.lastIndexOf(SEPARATOR);
   return line.length <= width || end < 0 ? line.slice(0, width) : fitted(line.slice(0, end), width);
 }
 
-/** Formats a state: `exporting: 12,000 records, 21%, 3,000/s, 15s left`. */
+/** Formats the state of a running phase, such as `exporting: 12,000 records, 21%, 3,000/s, 15s left`. */
 function progressLine(state: PhaseState): string {
   const { seconds, secondsLeft, isEnding } = state;
   if (secondsLeft !== undefined) return `${amount(state)}, ${span(Math.ceil(secondsLeft))} left`;
@@ -292,12 +298,12 @@ function shareText({ fraction = 0 }: Pick<PhaseState, 'fraction'>): string {
   return percent > 0 && percent < 100 ? `, ${percent}%` : '';
 }
 
-/** The figures of a phase. A stopped phase has perhaps not processed all its records. */
+/** The numbers of a phase. If the phase has failed, some of its records may not have been processed. */
 type Pace = Pick<PhaseState, 'seconds' | 'records' | 'bytes' | 'unchanged' | 'perSecond'> & {
   readonly succeeded?: boolean;
 };
 
-/** Formats a finished phase: `12,000 records (2,000 unchanged) in 5s, 2,000/s`. */
+/** Formats the numbers of a phase that has ended, such as `12,000 records (2,000 unchanged) in 5s, 2,000/s`. */
 export function phaseText(phase: Pace): string {
   return `${settledText(phase)} in ${span(phase.seconds)}${speed(phase)}`;
 }
@@ -311,18 +317,18 @@ function settledText(phase: Pace): string {
   return `${amountText(phase)}${others.length === 0 ? '' : ` (${others.join(', ')})`}`;
 }
 
-/** Returns the number of bytes or records that a phase has processed. */
+/** Returns the number that counts for the speed: of bytes, or of records that did not exist before. */
 function movedBy({ records, bytes, unchanged }: Pick<PhaseState, 'records' | 'bytes' | 'unchanged'>): number {
   return bytes ?? records - unchanged;
 }
 
-/** Returns the speed of a phase, in records or bytes per second. */
 function pace(moved: number, seconds: number): number {
   return seconds > 0 ? rounded(moved / seconds) : 0;
 }
 
 /**
- * Formats the speed. Returns no text for a failed phase, for less than a second, or if most records already existed.
+ * Formats the speed of a phase. Returns an empty text if the speed would mislead: for a failed phase, for less than a
+ * second, or if most records already existed.
  */
 function speed({ seconds, records, unchanged, perSecond, succeeded = true }: Pace): string {
   const whole = Math.round(perSecond);

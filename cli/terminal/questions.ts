@@ -1,22 +1,20 @@
-// Asks the user at a terminal.
-
 import { setImmediate } from 'node:timers/promises';
 import { commandInterrupted } from '../../shared/errors/commandErrors.ts';
 import type { Surroundings } from './command.ts';
 import { type Line, layOut, layoutOf } from './terminal.ts';
 
 type Asked = Pick<Surroundings, 'stdin' | 'stderr' | 'signal'>;
-/** A command whose `--yes` skips the question. */
+/** A call that can have the option `--yes`, which answers the question in advance. */
 type Asking = Asked & Pick<Surroundings, 'environment'> & { readonly options: { readonly yes?: boolean } };
 
-/** Whether the command can ask a user at a terminal. */
+/** Whether a user at a terminal can answer a question. */
 export function canAsk({ stdin, stderr }: Asked): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }
 
 /**
- * Asks the user at a terminal for confirmation, unless the call has `--yes`. Prints the question on standard error.
- * @param about the lines before the question
+ * Asks the user at a terminal for confirmation, unless the call has `--yes`. The question appears on standard error.
+ * @param about lines that are printed before the question
  * @returns false if the user answers no, or if there is neither `--yes` nor a terminal
  * @throws IdentityError COMMAND_INTERRUPTED if the user interrupts the question
  */
@@ -29,7 +27,8 @@ export async function askConfirmation(message: string, asked: Asking, about: rea
 }
 
 /**
- * Asks the user at a terminal for a secret, and hides the input. Prints the question on standard error.
+ * Asks the user at a terminal for a secret, and does not show what the user types. The question appears on standard
+ * error.
  * @throws IdentityError COMMAND_INTERRUPTED if the user interrupts the question
  */
 export function askSecret(message: string, asked: Asked): Promise<string> {
@@ -37,8 +36,8 @@ export function askSecret(message: string, asked: Asked): Promise<string> {
 }
 
 /**
- * Asks the user at a terminal for a text. Prints the question on standard error.
- * @param about the lines before the question
+ * Asks the user at a terminal for a text. The question appears on standard error.
+ * @param about lines that are printed before the question
  * @throws IdentityError COMMAND_INTERRUPTED if the user interrupts the question
  */
 export function askText(
@@ -52,7 +51,7 @@ export function askText(
 }
 
 /**
- * Asks the user at a terminal to choose from a list. Prints the question on standard error.
+ * Asks the user at a terminal to choose from a list. The question appears on standard error.
  * @throws IdentityError COMMAND_INTERRUPTED if the user interrupts the question
  */
 export function askChoice(message: string, choices: readonly string[], asked: Asked): Promise<string> {
@@ -69,9 +68,9 @@ async function ask<Answer>(
   { stdin, stderr, signal }: Asked,
   question: (prompts: Prompts, at: object) => Promise<Answer | Cancelled>,
 ): Promise<Answer> {
-  // The lazy import helps most calls, which ask no question.
+  // The library is loaded only if there is a question, so that all other calls start faster.
   const prompts = await import('@clack/prompts');
-  // By default, Ctrl-D closes the input, and the question waits forever.
+  // Without this setting, Ctrl-D would close the input, and the question would wait forever.
   prompts.updateSettings({ aliases: { [CTRL_D]: 'cancel' } });
   const isInterrupted = (await takeTyped(stdin)).includes(CTRL_C);
   const answer = isInterrupted ? undefined : await question(prompts, { input: stdin, output: stderr, signal });
@@ -80,12 +79,12 @@ async function ask<Answer>(
   return answer;
 }
 
-/** Discards input that the user typed before the question, and returns it. */
+/** Reads what the user typed before the question, so that it does not become the answer. Returns the typed text. */
 async function takeTyped(stdin: Asked['stdin']): Promise<string> {
-  // Only raw mode delivers an incomplete line.
+  // Without raw mode, the terminal delivers only complete lines.
   stdin.setRawMode?.(true);
   stdin.read(0);
-  // Buffered input may arrive only after a second turn of the event loop.
+  // Typed text that is buffered may arrive only in the second turn of the event loop.
   for (let turns = 0; turns < 2; turns++) await setImmediate();
   const typed = String(stdin.read() ?? '');
   stdin.setRawMode?.(false);

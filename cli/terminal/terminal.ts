@@ -1,12 +1,12 @@
-// Layout of text: width, colours, tables and escapes.
+// Lays out text for a stream: width, colours, tables and escapes.
 
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { withCalls } from './callTexts.ts';
 
-/** The width and the colours of printed text. */
+/** How text is printed on a stream. */
 export interface Layout {
-  /** The width of the terminal; infinite without a terminal. */
+  /** The number of characters in a line; infinite if the stream is not a terminal. */
   readonly columns: number;
   readonly isColoured: boolean;
 }
@@ -17,11 +17,11 @@ export interface TerminalStream {
   readonly columns?: number;
 }
 
-/** The size of a terminal that does not report its size. */
+/** The size of a terminal, if the terminal does not report it. */
 export const DEFAULT_COLUMNS = 80;
 export const DEFAULT_ROWS = 24;
 
-/** Returns the layout for a stream. The layout has neither width nor colours unless the stream is a terminal. */
+/** Returns how to lay out text on a stream. Without a terminal, lines have no maximum width and no colours. */
 export function layoutOf({ isTTY, columns = DEFAULT_COLUMNS }: TerminalStream, environment: NodeJS.ProcessEnv): Layout {
   if (isTTY !== true) return { columns: Number.POSITIVE_INFINITY, isColoured: false };
   const { NO_COLOR = '', TERM } = environment;
@@ -32,16 +32,19 @@ const styleFormats = { heading: 'bold', good: 'green', warning: 'yellow', bad: '
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Control characters and line breaks. An id or a name with such characters could forge terminal output. */
+/**
+ * Matches control characters and line breaks. If an id or a name contains them, the printed text could pretend to be
+ * other output.
+ */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** Escapes characters that are not printable. */
+/** Replaces the unprintable characters of a text by escapes. */
 export function printable(text: string): string {
   return text.replace(unprintable, (found) => escapes[found] ?? `\\u{${found.codePointAt(0)?.toString(16)}}`);
 }
 
 /**
- * Returns a value as JSON, and escapes unprintable characters. Command lines in its messages have the form in which the
+ * Returns a value as JSON, with escapes for unprintable characters. Adapts the command lines in messages to how the
  * user started this process.
  */
 export function printableJson(value: unknown): string {
@@ -51,19 +54,21 @@ export function printableJson(value: unknown): string {
   return JSON.stringify(value, withMessages).replace(unprintable, (character) => character.replace(/./gs, escaped));
 }
 
-/** A line of text and its style. */
 interface StyledLine {
   readonly text: string;
   readonly style?: keyof typeof styleFormats;
-  /** The depth of the line's indentation. */
+  /** How many levels the line is indented. */
   readonly depth?: number;
-  /** Whether the line is a command. The layout wraps a command so that the user can copy and run it. */
+  /**
+   * Whether the line is a command. If it is wrapped, the lines end with a backslash, so that the user can copy and run
+   * them.
+   */
   readonly isCommand?: true;
 }
 
 export type Line = string | StyledLine;
 
-/** Returns a line with a command to run, such as `identity migrate`. */
+/** Returns a line that contains a command for the user, such as `identity migrate`. */
 export function commandLine(text: string): Line {
   return { text, isCommand: true };
 }
@@ -73,13 +78,13 @@ export function warnOn(stream: Writable): (warning: string) => void {
   return (warning) => void stream.write(`identity: ${printable(warning)}\n`);
 }
 
-/** Returns a heading with its lines, indented. Returns nothing if there are no lines. */
+/** Returns a heading, and below it the given lines, indented. Returns nothing if there are no lines. */
 export function section(heading: string, lines: readonly Line[]): Line[] {
   const indented = lines.map(styled).map((line) => ({ ...line, depth: (line.depth ?? 0) + 1 }));
   return indented.length === 0 ? [] : [{ text: heading, style: 'heading' }, ...indented];
 }
 
-/** Lays out lines as one text, and escapes control characters. */
+/** Converts lines to one text for the given layout, and escapes control characters. */
 export function layOut(lines: readonly Line[], layout: Layout): string {
   return lines
     .map(styled)
@@ -104,7 +109,7 @@ function paint(format: Parameters<typeof styleText>[0], text: string): string {
   return styleText(format, text, { validateStream: false });
 }
 
-/** Wraps a line between words. Does not break a word that is longer than the line, so that the user can copy it. */
+/** Wraps a line between words. A word that is longer than the line stays whole, so that the user can copy it. */
 function wrap(text: string, columns: number, joint: string): string[] {
   const lines: string[] = [];
   let line = '';
@@ -123,17 +128,17 @@ function wrap(text: string, columns: number, joint: string): string[] {
 const wide =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
 
-/** Returns the number of terminal columns that a text occupies. */
+/** Returns how many columns of a terminal a text fills. */
 function textWidth(text: string): number {
   return [...text].reduce((width, found) => width + (/\p{M}/u.test(found) ? 0 : wide.test(found) ? 2 : 1), 0);
 }
 
-/** The number of rows that are aligned together. */
+/** The number of rows that a table aligns at a time. */
 const BATCH_ROWS = 200;
 
 /**
- * Lays out rows while it reads them. On a terminal, aligns cells below their heads. If a row is too wide, puts each
- * cell on its own line. Elsewhere, separates cells with tabs.
+ * Lays out the rows of a table while they are read. On a terminal, the cells are aligned below their heads. If the rows
+ * are too wide for that, each cell has its own line. Without a terminal, tabs separate the cells.
  */
 export async function* layOutTable(
   heads: readonly string[],
@@ -157,10 +162,10 @@ export async function* layOutTable(
   yield* flush();
 }
 
-/** Returns the lines of a table's rows. */
+/** A way to lay out a table: converts some of its rows to lines. */
 type TableForm = (rows: readonly (readonly string[])[], isFirst: boolean) => string[];
 
-/** Chooses how to lay out a table, from its heads and first rows. */
+/** Chooses how to lay out a table, by the widths of its heads and first rows. */
 function tableForm(heads: readonly string[], first: readonly (readonly string[])[], layout: Layout): TableForm {
   const { columns, isColoured } = layout;
   if (columns === Number.POSITIVE_INFINITY) return (rows) => rows.map((row) => row.join('\t'));

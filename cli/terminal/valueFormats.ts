@@ -1,4 +1,4 @@
-// The formats of arguments and options, such as DURATION and PLACE.
+// Defines the formats of arguments and options, such as DURATION and PLACE.
 
 import type { output, ZodType } from 'zod';
 import { operations } from '../../shared/auth/token.ts';
@@ -9,15 +9,17 @@ import { secretNames } from '../records/secretSelection.ts';
 
 type Zod = typeof import('zod');
 
-/** The format of an argument's or option's values. */
 export interface ValueFormat {
-  /** The remedy in the error for an invalid value. */
+  /** What the error for an invalid value advises. */
   readonly remedy: string;
-  /** Returns the schema that checks and parses a value. A parameter provides Zod, so that the help does not load it. */
+  /**
+   * Returns the schema that checks and parses a value. The caller passes the library Zod, so that the help need not
+   * load it.
+   */
   readonly schema: (zod: Zod) => ZodType | Promise<ZodType>;
 }
 
-/** A duration, such as `30d`, `12h`, `45m` or `90s`. */
+/** A duration, as the user has written it and in milliseconds. Examples: `30d`, `12h`, `45m`, `90s`. */
 export interface Span {
   readonly text: string;
   readonly milliseconds: number;
@@ -32,12 +34,12 @@ function parseSpan(text: string): Span {
 }
 
 /**
- * Losses in ZITADEL that a call may accept: states that ZITADEL does not return, and password hashes that can make
- * ZITADEL reject people.
+ * Losses that a call may accept if a side is ZITADEL: that ZITADEL does not return the states of records, and that the
+ * import omits password hashes because of which ZITADEL can reject people.
  */
 export const acceptableLosses = ['unknown-states', 'refused-hashes'] as const;
 
-/** A text that lists how a user can select secrets. */
+/** How a user can select secrets, as a text for messages and the help. */
 export const SECRET_CHOICES = 'some of passwords,otp,keys, or all, or none';
 
 function choice<const Choice extends string>(choices: readonly Choice[]) {
@@ -55,7 +57,7 @@ function someOf<const Choice extends string>(choices: readonly Choice[]) {
   };
 }
 
-/** Ids of organisations have the same format as ids of users. */
+/** The format of ids. Organisations, users and projects have ids of the same format. */
 const idFormat = {
   remedy: 'specify an id of 1 to 200 characters',
   schema: async () => (await import('../../functions/removeOtpEmail/contract.ts')).userIdParameter,
@@ -64,7 +66,7 @@ const idFormat = {
 const textFormat = { remedy: '', schema: ({ z }: Zod) => z.string() };
 const pathFormat = { remedy: 'specify a path', schema: ({ z }: Zod) => z.string().min(1) };
 
-/** The formats of values, by their names in the help. */
+/** The formats of values. A key is the name of the format in the help. */
 const valueFormats = {
   CONFLICT: choice(onConflicts),
   COUNT: {
@@ -117,12 +119,12 @@ const valueFormats = {
         z.union([z.iso.date(), z.iso.datetime({ offset: true })]).transform((text) => ({ at: new Date(text) })),
       ]),
   },
-  // The command checks the name, because organisations and service users have different rules.
+  // Organisations and service users have different rules for names. So the command itself checks the name.
   NAME: textFormat,
   OPERATION: choice([...operations, 'command']),
   OPERATIONS: someOf(operations),
   ORG_ID: idFormat,
-  // The command parses the text when it opens the place.
+  // The command parses this text later, when it opens the place.
   PLACE: { ...pathFormat, remedy: 'specify a place, such as https://HOST or FILE.json' },
   PROJECT_ID: idFormat,
   PORT: {
@@ -151,13 +153,11 @@ const valueFormats = {
   WORD: textFormat,
 } as const satisfies Readonly<Record<string, ValueFormat>>;
 
-/** The name of a format. */
 export type ValueName = keyof typeof valueFormats;
 
-/** A parsed value of a format. */
+/** The type of a parsed value, by the name of its format. */
 export type Value<Name extends ValueName> = output<Awaited<ReturnType<(typeof valueFormats)[Name]['schema']>>>;
 
-/** Returns the format of a name. */
 export function valueFormat(name: ValueName): ValueFormat {
   return valueFormats[name];
 }
