@@ -1,30 +1,30 @@
-// Turns of the event loop: bulk work yields to requests.
+// Divides bulk work into turns of the event loop, so that requests can run between them.
 
 import { setImmediate } from 'node:timers';
 
-/** After a request, further requests are likely for this long. */
+/** The milliseconds after a request in which further requests are likely. */
 const ATTENDED_MS = 250;
 
-/** The maximum duration of a turn for bulk work that can stop between two records. */
+/** The milliseconds after which bulk work should yield. */
 const TURN_MS = 10;
 
 let requestedAt = Number.NEGATIVE_INFINITY;
 let turnStartedAt = Number.NEGATIVE_INFINITY;
 const waiting: (() => void)[] = [];
 
-/** Records that a request arrived, so that bulk work keeps its turns short for a moment. */
+/** Records the arrival of a request. For a moment, bulk work then takes shorter turns. */
 export function noteRequest(): void {
   requestedAt = performance.now();
 }
 
-/** Whether requests other than bulk work are likely to wait for this process. */
+/** Whether further requests are likely to arrive, so that bulk work should take short turns. */
 export function isAttended(): boolean {
   return performance.now() - requestedAt < ATTENDED_MS;
 }
 
 /**
- * Yields to requests before bulk work, such as an import or export, continues. Each round of the event loop continues
- * only one waiting task, so that requests run between them.
+ * Yields to requests; bulk work, such as an import or export, awaits the result before it continues. Each round of the
+ * event loop continues only one of the waiting tasks, so that requests run between them.
  */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
@@ -39,15 +39,21 @@ function startNext(): void {
   if (waiting.length > 0) setImmediate(startNext);
 }
 
-/** Whether the turn of bulk work has lasted long enough, so that it should yield between two records. */
+/** Whether the current turn of bulk work has lasted so long that the work should yield. */
 export function isTurnOver(): boolean {
   return performance.now() - turnStartedAt > TURN_MS;
 }
 
-/** The size of a chunk while requests arrive: parsing, checking and planning it takes one or two milliseconds. */
+/**
+ * The maximum size of a chunk while requests arrive, in bytes. To parse, check and plan such a chunk takes one or two
+ * milliseconds.
+ */
 const ATTENDED_BYTES = 16 * 1024;
 
-/** Yields the chunks of a file, each after a turn of the event loop, and in smaller parts while requests arrive. */
+/**
+ * Yields the chunks of a file, and yields to the event loop before each. While requests arrive, divides the chunks into
+ * smaller ones.
+ */
 export async function* chunksInTurns(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
     for (let start = 0, size = 0; start < chunk.byteLength; start += size) {
@@ -59,8 +65,8 @@ export async function* chunksInTurns(chunks: AsyncIterable<Uint8Array>): AsyncGe
 }
 
 /**
- * Yields a list in batches, each after a turn of the event loop: work on the embedded database would otherwise block
- * the event loop.
+ * Yields a list in batches, and yields to the event loop before each. Otherwise, work on the embedded database would
+ * block the event loop.
  * @throws the signal's reason
  */
 export async function* inTurns<Item>(

@@ -8,8 +8,9 @@ interface Job<Task, Result> {
 }
 
 /**
- * A pool of worker threads for computations that would block the main thread. A worker receives a task as a message,
- * and answers with one message. Workers start on demand, and do not keep the process alive while idle.
+ * A pool of worker threads, for computations that would block the main thread. A worker receives a task as a message
+ * and sends the result as a message. Workers start when they are needed. An idle worker does not keep the process
+ * alive.
  */
 export class WorkerPool<Task, Result> {
   private readonly start: () => Worker;
@@ -24,7 +25,7 @@ export class WorkerPool<Task, Result> {
   }
 
   /**
-   * Runs a task in the next free worker.
+   * Runs a task in a worker, as soon as one is free.
    * @param signal cancels the task if no worker has begun it
    * @throws the signal's reason, or the error that ended the worker
    */
@@ -38,7 +39,7 @@ export class WorkerPool<Task, Result> {
   private assign(): void {
     while (this.waiting.length > 0 && (this.idle.length > 0 || this.busy.size < this.size)) {
       const job = this.waiting.shift();
-      // Check the signal only here: a listener for each waiting job would be too many for one signal.
+      // Check the signal only here, because a listener for each waiting task would be too many on one signal.
       if (job?.signal?.aborted) job.reject(job.signal.reason);
       else if (job !== undefined) this.give(this.idle.pop() ?? this.startWorker(), job);
     }

@@ -7,6 +7,7 @@ const root = join(import.meta.dirname, '..');
 
 for (const [path, text] of generatedDocuments()) await writeFile(join(root, path), text);
 
-// To update the sample report, run the first migration of the documents, then `npm run docs -- .local/first.json`.
+// To update the sample report, do the first migration that the documentation describes, then run `npm run docs --
+// .local/first.json`.
 const [, , report] = process.argv;
 if (report !== undefined) await writeFile(join(root, SAMPLE_REPORT), await sampleReport(report));

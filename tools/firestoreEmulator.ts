@@ -12,18 +12,17 @@ const MAIN_CLASS = 'com.google.cloud.datastore.emulator.firestore.CloudFirestore
 const START_TIMEOUT_MS = 60_000;
 const BRIEF = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
-/** A running Firestore emulator at `address` (`host:port`). */
+/** A running Firestore emulator. */
 export interface Emulator extends AsyncDisposable {
   readonly address: string;
-  /** Sends the emulator's process a signal, such as SIGSTOP. */
   signal(name: NodeJS.Signals): void;
 }
 
 /**
  * Starts the official Firestore emulator, or returns the reason why it is missing.
- * @param heap the maximum heap size in Java's notation; the heap must have room for all documents
- * @param isBrief whether the emulator runs for a few minutes only, so that thorough compilation and concurrent garbage
- * collection cost more than they save
+ * @param heap the maximum size of the heap in Java's notation; all documents are in the heap
+ * @param isBrief whether the emulator runs only for some minutes. It then compiles less and collects garbage without
+ * concurrency, which saves time in a short run
  * @throws Error with the end of the emulator's output, if the emulator does not start
  */
 export async function startEmulator(heap: string, isBrief = false): Promise<Emulator | { readonly missing: string }> {
@@ -75,10 +74,10 @@ async function waitUntilReady(emulator: ChildProcessByStdio<null, null, Readable
   throw new Error(`the Firestore emulator did not start (exit code ${emulator.exitCode}):\n${log}`);
 }
 
-/** The official Firestore emulator of this machine with a Java to run it, or the reason why there is none. */
+/** The paths of Java and of the official Firestore emulator on this machine, or the reason why they are missing. */
 type FoundEmulator = { readonly java: string; readonly jar: string } | { readonly missing: string };
 
-/** Finds the emulator in the Google Cloud SDK, and Java. */
+/** Finds the emulator in the Google Cloud SDK, and a Java to run it. */
 function findEmulator(): FoundEmulator {
   const jar = sdkRoots()
     .map((root) => join(root, JAR))
@@ -109,7 +108,7 @@ function onPath(program: string): string | undefined {
   return directories.map((directory) => join(directory, program)).find((file) => existsSync(file));
 }
 
-/** Deletes all documents of a project. Otherwise, the emulator would keep them in memory until it ends. */
+/** Deletes all documents of a project, which the emulator would otherwise keep in memory until it ends. */
 export async function emptyEmulator(address: string, projectId: string): Promise<void> {
   const url = `http://${address}/emulator/v1/projects/${projectId}/databases/(default)/documents`;
   const { ok, status } = await fetch(url, { method: 'DELETE' });

@@ -4,21 +4,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The repository's root. */
+/** The path of the repository. */
 export const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** The directory for the compiled modules of programs. Compiling them takes most of a program's start. */
+/**
+ * The directory in which Node caches the compiled code of programs. Compiling takes most of the time to start a
+ * program.
+ */
 export const NODE_COMPILE_CACHE = join(tmpdir(), 'identity-test-compile-cache');
 
-/** The settings of a program. An `undefined` variable is removed from the inherited environment. */
+/** How to run a program. `env` changes the inherited environment; an `undefined` variable is removed. */
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
-  /** The descriptor of a file that receives standard error. By default, this process reads standard error. */
+  /** The file descriptor that receives standard error. By default, this process reads standard error. */
   readonly stderr?: number;
 }
 
-/** A program that has ended. */
+/** The result of a program that has ended. */
 export interface Ended {
   /** The exit code; `null` if a signal ended the program. */
   readonly code: number | null;
@@ -26,19 +29,19 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A running program that has reported that it is ready. */
+/** A program that runs and has printed that it is ready. */
 export interface Running {
-  /** The match of the pattern in the standard output. */
+  /** The match of the pattern `ready` in standard output. */
   readonly ready: RegExpExecArray;
   readonly pid: number;
-  /** Returns the standard output so far. */
+  /** Returns what the program has written to standard output so far. */
   stdout(): string;
-  /** Returns the standard error so far. */
+  /** Returns what the program has written to standard error so far. */
   stderr(): string;
-  /** Resolves as soon as standard output or standard error contains `part`. Rejects if the program ends earlier. */
+  /** Resolves once standard output or standard error contains `part`. Rejects if the program ends before. */
   written(part: string): Promise<void>;
   ended(): Promise<Ended>;
-  /** Sends a signal, by default SIGTERM, and waits for the end. */
+  /** Sends a signal, by default SIGTERM, and waits until the program has ended. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
@@ -48,13 +51,13 @@ interface Watched {
   readonly ended: Promise<Ended>;
 }
 
-/** Runs a program to its end. */
+/** Runs a program, and resolves when it has ended. */
 export function run(command: string, args: readonly string[], options: ProgramOptions = {}): Promise<Ended> {
   return watch(command, args, options).ended;
 }
 
 /**
- * Starts a program and waits until its standard output matches `ready`.
+ * Starts a program, and waits until its standard output matches `ready`.
  * @throws Error with the program's output, if the program ends before the match
  */
 export async function startProgram(
@@ -93,8 +96,8 @@ export async function startProgram(
 }
 
 /**
- * Resolves with the first result of `look`, which searches the output so far. Calls `look` at once, and again after
- * each new part.
+ * Resolves with the first result of `look` that is not null. Calls `look` at once, and again after each new output of
+ * the program.
  */
 function waitFor<Found>(child: ChildProcess, look: () => Found | null): Promise<Found> {
   const { promise, resolve } = Promise.withResolvers<Found>();
@@ -102,7 +105,7 @@ function waitFor<Found>(child: ChildProcess, look: () => Found | null): Promise<
   const lookAgain = () => {
     const result = look();
     if (result === null) return;
-    // Stop searching, because searching the output of a long run after each part would take longer than the program.
+    // Stop calling `look`: to search all output of a long run after each new output would take longer than the run.
     for (const stream of streams) stream?.off('data', lookAgain);
     resolve(result);
   };

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { layerViolations, unplacedFiles } from './structure/layers.ts';
 import { readSources } from './structure/sources.ts';
 
-// The program of `npm run structure`. Fails if the layers forbid an import.
+// The program of `npm run structure`. Fails if a file imports what its layer forbids.
 
 const sources = readSources(resolve(import.meta.dirname, '..'), '{functions,shared,cli,local,tools}/**/*.ts');
 const problems = [

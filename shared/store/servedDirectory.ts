@@ -1,4 +1,4 @@
-// Locks the directory whose database a server serves. Commands that run at the same time do not need this lock.
+// Locks the directory whose database a server serves, against further servers. Commands do not need this lock.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,9 +9,10 @@ import { systemCode } from '../systemCode.ts';
 import type { StoreLocation } from './openStore.ts';
 
 /**
- * Locks the directory of an embedded database for a server, until the lock is disposed of or the process ends. If the
- * directory cannot be locked, because the disk is full or the directory is read-only, the server starts without a lock.
- * @returns undefined for a database without a directory, or if the directory cannot be locked
+ * Locks the directory of an embedded database for a server, until the returned object is disposed of or the process
+ * ends. If the lock cannot be created, because the disk is full or the directory is read-only, the server starts
+ * without it.
+ * @returns undefined without a lock, and for Cloud Firestore
  * @throws IdentityError INSTANCE_SERVED if another process serves the directory
  */
 export async function lockServedDirectory({ directory }: StoreLocation): Promise<Disposable | undefined> {
@@ -35,7 +36,7 @@ export async function lockServedDirectory({ directory }: StoreLocation): Promise
   }
 }
 
-/** Describes the process that has the lock. That process may not have written its id yet. */
+/** Describes the process that holds the lock. It may not have written its process id yet. */
 async function readHolder(file: string): Promise<string> {
   try {
     return `process ${await readFile(file, 'utf8')}`;

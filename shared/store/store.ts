@@ -1,11 +1,12 @@
-// The `Store` interface: documents, transactions, snapshots and the audit trail.
+// The interface `Store`: documents, transactions, snapshots and the audit trail of an instance.
 
 import { hash } from 'node:crypto';
 import type { DocumentFields, FieldName } from './documentFields.ts';
 import type { InstanceLock } from './lock/instanceLock.ts';
 
 /**
- * Every collection of the store; most contain one kind of record. `claims` contains the unique names of an instance.
+ * The collections of documents. Most contain the records of one kind. `claims` contains the unique names of an
+ * instance, each with the record that has the name.
  */
 export const collections = [
   'organisations',
@@ -31,38 +32,38 @@ export const collections = [
   'instance',
 ] as const;
 
-/** The number of documents that bulk work reads at once. */
+/** The number of documents that bulk work reads together. */
 export const READ_BATCH = 500;
 
 export type Collection = (typeof collections)[number];
 
-/** The address of a document. `id` must come from `documentId`, never directly from a caller. */
+/** The address of a document. `documentId` must have created the id; a text of a caller is no valid id. */
 export interface DocumentKey {
   readonly collection: Collection;
   readonly id: string;
 }
 
-/** A stored document with the requested fields. */
+/** A document as it was read. It contains only the requested fields. */
 export interface StoredDocument extends DocumentFields {
   readonly id: string;
 }
 
 /**
- * One write of a commit. `create` requires that the document does not exist. `update` requires that it exists, and
- * changes only the given fields. `delete` has no precondition.
+ * A write to one document. `create` requires that the document does not exist. `update` requires that it exists, and
+ * leaves other fields unchanged. `delete` requires nothing.
  */
 export type Write =
   | { readonly type: 'create'; readonly key: DocumentKey; readonly fields: DocumentFields }
   | { readonly type: 'update'; readonly key: DocumentKey; readonly fields: DocumentChanges }
   | { readonly type: 'delete'; readonly key: DocumentKey };
 
-/** The fields to set; `null` removes a field. */
+/** Fields to set; `null` removes the field. */
 export type DocumentChanges = { readonly [Name in FieldName]?: DocumentFields[Name] | null };
 
-/** A source of documents by key. */
+/** Reads documents by their keys. */
 export interface Reader {
   /**
-   * Reads documents in the order of `keys`.
+   * Returns the documents in the order of `keys`.
    * @param fields the fields to read; by default all fields
    * @returns `undefined` for each document that does not exist
    */
@@ -70,77 +71,78 @@ export interface Reader {
 }
 
 /**
- * A document that must not change before the commit. The transaction must have read the document, unless `version` is
- * given.
+ * A document that must not change before the commit. If `version` is absent, the transaction must have read the
+ * document before.
  */
 interface HeldDocument extends DocumentKey {
   readonly version?: string;
 }
 
 /**
- * An optimistic transaction without locks. After `work` has returned, the transaction applies all writes together. It
- * fails if a document that it writes or holds has changed since it read the document.
+ * An optimistic transaction, which locks nothing. When `work` has returned, the transaction commits all its writes
+ * together. The commit fails if a document that the transaction writes or holds has changed since the transaction read
+ * it.
  */
 export interface Transaction extends Reader {
-  /** Adds writes, which the transaction commits at its end. */
+  /** Adds writes, which the transaction commits together at its end. */
   write(writes: readonly Write[]): void;
-  /** Requires that documents that were read but are not written do not change before the commit. */
+  /** Requires that documents do not change before the commit, although the transaction only reads them. */
   hold(documents: readonly HeldDocument[]): void;
   /**
-   * Returns the documents that this transaction has read and that have changed after a position of `InstanceLock`. The
-   * result contains their versions by path.
+   * Returns the documents that this transaction has read and that changed after a position (see `InstanceLock`): their
+   * versions, by path.
    */
   changedAfter(position: string): ReadonlyMap<string, string>;
   /**
-   * Adds an event to the database's audit trail, if the database has a trail. The commit contains both the event and
-   * the writes.
+   * Adds an event to the audit trail, if the database contains the trail. The writes and the event are committed
+   * together.
    */
   record(event: TrailEvent): void;
 }
 
 /**
- * The work of a transaction.
- * @param earlier the results of earlier attempts, each of which met a conflict, or was committed although its response
- * was lost
+ * The work of a transaction, which may run several times.
+ * @param earlier the results of earlier attempts. Each attempt conflicted, or was committed although its response was
+ * lost
  */
 export type TransactionWork<Result> = (transaction: Transaction, earlier: readonly Result[]) => Promise<Result>;
 
-/** An event of a trail, which is stored as JSON. */
+/** An event of the audit trail, which is stored as JSON. */
 export interface TrailEvent {
   /** ISO 8601, UTC. */
   readonly time: string;
 }
 
 interface StoredEvent {
-  /** The event's place in the order of commits, which does not depend on clocks: a decimal number. */
+  /** The position of the event in the order of commits, as a decimal number. It does not depend on clocks. */
   readonly cursor: string;
   readonly text: string;
 }
 
-/** The audit trail in a database. Operations on documents cannot read the trail. */
+/** The audit trail in a database. It is no collection, so reads and writes of documents cannot access it. */
 export interface Trail {
   /**
-   * Commits a single event, and resolves when the event is durable.
-   * @throws IdentityError UNAVAILABLE when the event cannot be written
+   * Commits a single event. Resolves when the event is durable.
+   * @throws IdentityError UNAVAILABLE if the event cannot be written
    */
   append(event: TrailEvent): Promise<void>;
-  /** Reads some hundreds of events after a cursor, oldest first; returns none at the end. */
+  /** Returns some hundred events after a cursor, oldest first. Returns an empty list after the newest event. */
   readAfter(cursor: string): readonly StoredEvent[];
-  /** Returns the cursor of the newest event; `0` if there are no events. */
+  /** Returns the cursor of the newest event; `0` without events. */
   newest(): string;
   /**
-   * Deletes some hundreds of the oldest events before `time`, but never the newest event.
+   * Deletes some hundred of the oldest events that are older than `time`. Never deletes the newest event.
    * @returns the number of deleted events
    */
   deleteBefore(time: Date): Promise<number>;
 }
 
-/** The documents that a scan reads. */
+/** The documents to scan. */
 export type ScanRange = IdRange | PartitionRange;
 
 /**
- * The documents of a collection whose ids are not less than `from`, in one partition or in all partitions. Scans read
- * them in the database's order of ids, which never changes.
+ * The documents of a collection whose ids are not less than `from`, in one partition or in all. A scan returns them in
+ * the order of ids, which each database defines and never changes.
  */
 export interface IdRange {
   readonly collection: Collection;
@@ -150,8 +152,8 @@ export interface IdRange {
 }
 
 /**
- * A range of partitions in a collection, read by ascending partition, then id. Partitions are ordered by their UTF-8
- * bytes; `from` is inclusive, `to` exclusive. Batches are small, so that many such scans can be read alternately.
+ * The documents of a collection whose partition is at least `from` and less than `to`, by UTF-8 bytes. A scan returns
+ * them by ascending partition, then by id. Its batches are small, because exports read many such scans in turn.
  */
 export interface PartitionRange {
   readonly collection: Collection;
@@ -159,24 +161,24 @@ export interface PartitionRange {
   readonly fields?: readonly FieldName[];
 }
 
-/** The number of documents in a batch of a scan over several partitions. */
+/** The number of documents in a batch of a scan over a range of partitions. */
 export const PARTITION_SCAN_BATCH = 100;
 
-/** A read-only view of the database at one moment. The caller must dispose of the view. */
+/** The state of the database at one moment, for reading only. The caller must dispose of the snapshot. */
 export interface Snapshot extends Reader, AsyncDisposable {
   readonly readTime: Date;
   /**
-   * Yields the documents of a range in the range's order, in batches of up to some hundreds. Reads only as fast as the
-   * caller consumes, and lets other work of the process run between batches.
+   * Yields the documents of a range in order, in batches of up to some hundred documents. Reads no faster than the
+   * caller consumes. Between batches, other work of the process can run.
    */
   scan(range: ScanRange): AsyncIterable<readonly StoredDocument[]>;
 }
 
-/** Read and write access to the latest state. */
+/** Reads and writes documents in their latest state. */
 export interface DocumentStore extends Reader {
   /**
-   * Applies all writes or none.
-   * @throws WriteConflictError when a precondition of a `create` or an `update` fails
+   * Applies all writes, or none of them.
+   * @throws WriteConflictError if a precondition of a `create` or an `update` fails
    */
   commit(writes: readonly Write[]): Promise<void>;
   /**
@@ -194,70 +196,70 @@ export interface DocumentStore extends Reader {
   transaction<Result>(work: TransactionWork<Result>, until?: AbortSignal): Promise<Result>;
 }
 
-/** A call of a function, for which a store runs operations. */
+/** A call of a function, on whose behalf a store runs operations. */
 export interface StoreCall {
   /**
-   * Aborts at the call's deadline. An operation that has not succeeded by then throws the signal's reason. Only
-   * databases that can be throttled or unreachable use the signal.
+   * Aborts at the call's deadline. An operation that has not succeeded then throws the signal's reason. SQLite does not
+   * use the signal, because it can be neither unreachable nor throttled.
    */
   readonly signal: AbortSignal;
   /**
-   * Whether the call writes many documents. The number of its commits in flight then adapts to the load of the
-   * database.
+   * Whether the call writes many documents. If so, the database adapts the number of the call's commits in flight to
+   * its load.
    */
   readonly isBulk?: boolean;
 }
 
-/** The recommended sizes for bulk work on a database, given its present load. */
+/** What a database recommends for bulk work under its present load. */
 export interface Advice {
-  /** The recommended number of records in a commit, and the maximum number of writes. */
+  /** The recommended number of records in a commit; `writes` is the maximum number of writes. */
   readonly records: number;
   readonly writes: number;
   /** The recommended number of commits in flight. */
   readonly inFlight: number;
-  /** How many milliseconds a snapshot stays readable. */
+  /** The milliseconds for which a snapshot stays readable. */
   readonly snapshotMs: number;
   /**
-   * Estimates how many milliseconds the database recommends for creating documents in a new collection; 0 if it
-   * recommends no rate.
+   * Estimates the milliseconds that the creation of documents in a new collection takes at the recommended rate; 0 if
+   * the database recommends no rate.
    */
   readonly creationMs: (documents: number) => number;
 }
 
-/** The numbers of documents that a process has read from a database and written to it. */
+/** How many documents a process has read from a database and written to it. */
 export interface DocumentCounts {
   readonly read: number;
   readonly written: number;
 }
 
-/** The database of one instance. All implementations pass `test/integration/store/`. */
+/** The database of an instance. Each implementation must pass `test/integration/store/`. */
 export interface Store extends DocumentStore {
-  /** Opens a snapshot of the present state, all of which is durable. Later writes do not change the snapshot. */
+  /** Opens a snapshot of the present state, all of whose data is durable. Later writes do not change the snapshot. */
   snapshot(): Promise<Snapshot>;
   /**
-   * Waits until all data that was read so far is durable. A call must wait for this before it responds if its response
-   * depends on records of other calls.
+   * Waits until all data that this process has read so far is durable. Call it before a response that depends on
+   * records of other calls.
    */
   durable(): Promise<void>;
   /**
-   * Returns the same database for the operations of a single call. Until the call's deadline, the store retries
-   * transient errors. After the deadline, the store attempts each operation once, so that a batch that has begun can
-   * finish.
+   * Returns the same database for the operations of one call. The store retries after temporary errors until the call's
+   * deadline. After the deadline, it attempts each operation once, so that a batch that has begun can finish.
    */
   forCall(call: StoreCall): Store;
   advice(): Advice;
   close(): Promise<void>;
-  /** The audit trail; undefined if the platform's log is the trail. */
+  /** The audit trail in the database; undefined if the platform's log is the audit trail. */
   readonly trail: Trail | undefined;
-  /** The lock that imports, deletions and rotations of the master key acquire; see `withLock` in `lock/fence.ts`. */
+  /** The lock for imports, deletions and rotations of the master key; see `withLock` in `lock/fence.ts`. */
   readonly lock: InstanceLock;
-  /** The document counts of all calls. */
+  /** The counts of documents, for all calls together. */
   readonly counts: DocumentCounts;
 }
 
 /**
- * Returns a store with some members replaced, in the store itself and in the store of each call.
- * @param decorate returns the replaced members
+ * Returns a copy of a store in which some members are replaced. Stores that `forCall` returns have the same members
+ * replaced.
+ * @param decorate returns the members to replace
  */
 export function decorateStore(store: Store, decorate: (store: Store, call?: StoreCall) => Partial<Store>): Store {
   const decorated = (inner: Store, call?: StoreCall): Store => ({
@@ -268,22 +270,22 @@ export function decorateStore(store: Store, decorate: (store: Store, call?: Stor
   return decorated(store);
 }
 
-/** The error of a commit whose precondition has failed. The database applied none of the commit's writes. */
+/** A precondition of a commit has failed. The database has applied none of the commit's writes. */
 export class WriteConflictError extends Error {
   override readonly name = 'WriteConflictError';
 }
 
-/** The size limit of a commit. The emulator hangs above 4 MiB; Cloud Firestore accepts 10 MiB. */
+/** The maximum size of a commit in bytes. The emulator hangs above 4 MiB; Cloud Firestore accepts 10 MiB. */
 export const MAX_COMMIT_BYTES = 3_000_000;
-/** The maximum number of writes in a commit of bulk work. This was once a limit of Cloud Firestore. */
+/** The maximum number of writes in a commit of bulk work. Cloud Firestore had this limit in the past. */
 export const MAX_COMMIT_WRITES = 500;
-/** The size limit of a document. Cloud Firestore accepts 1 MiB, field names included. */
+/** The maximum size of a document in bytes. Cloud Firestore accepts 1 MiB, including the names of the fields. */
 export const MAX_DOCUMENT_BYTES = 1_000_000;
 
-/** The number of characters after which a scan yields its batch. */
+/** The number of characters after which a scan yields its batch, even if the batch has few documents. */
 export const SCANNED_CHARACTERS = 1_000_000;
 
-/** Returns a document's path, which is unique in the database. */
+/** Returns the path of a document. No other document of the database has the same path. */
 export function documentPath({ collection, id }: DocumentKey): string {
   return `${collection}/${id}`;
 }
@@ -311,7 +313,7 @@ export function documentId(...parts: readonly string[]): string {
 const RESERVED = /[%/|]/;
 
 function encodePart(part: string): string {
-  // Search first: few parts contain a reserved character, and a replacement costs more than the search.
+  // Search first: few texts contain a reserved character, and replacing costs more than searching.
   if (!RESERVED.test(part)) return part;
   return part.replace(/[%/|]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
@@ -321,7 +323,7 @@ export function distinctKeys(keys: readonly DocumentKey[]): DocumentKey[] {
   return [...new Map(keys.map((key) => [documentPath(key), key])).values()];
 }
 
-/** Reads each document once, and returns the documents by `documentPath`. */
+/** Reads documents, each only once, and returns them by `documentPath`. */
 export async function readByPath(
   reader: Pick<Reader, 'getMany'>,
   keys: readonly DocumentKey[],

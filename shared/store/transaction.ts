@@ -1,4 +1,4 @@
-// Transactions on a database with versioned documents.
+// Runs transactions on a database whose documents have versions.
 
 import { storeContention } from '../errors/storeErrors.ts';
 import { Backoff } from '../retry.ts';
@@ -15,25 +15,25 @@ import {
   WriteConflictError,
 } from './store.ts';
 
-/** The parts of a database that transactions need. */
+/** The operations of a database that transactions use. */
 export interface TransactionDatabase {
   read(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<VersionedDocuments>;
   /**
-   * Applies all writes if every expected document still has its version, otherwise none.
+   * Applies all writes if every document in `expected` still has its version; otherwise applies none.
    * @throws WriteConflictError
    */
   commit(writes: readonly Write[], expected: ExpectedVersions, events: readonly TrailEvent[]): Promise<void>;
-  /** Encrypts the secrets of a transaction's writes before the commit. */
+  /** Encrypts the secrets in the writes of a transaction. */
   seal(writes: readonly Write[], transaction: Transaction): Promise<readonly Write[]>;
 }
 
 const contentionPolicy = { initialDelayMs: 20, maxDelayMs: 1_000 };
-/** The maximum number of attempts of a transaction without a signal. */
+/** The maximum number of attempts of a transaction if no signal ends the retries. */
 const MAX_ATTEMPTS = 12;
 
 /**
- * Runs an optimistic transaction: commits if the documents that it read are unchanged, and starts again after a
- * conflict. If the process ends before the commit, nothing has changed.
+ * Runs an optimistic transaction: commits if the documents that it read have not changed, and otherwise starts again.
+ * If the process ends before the commit, the database is unchanged.
  */
 export async function transact<Result>(
   database: TransactionDatabase,
@@ -50,7 +50,8 @@ export async function transact<Result>(
       await attempt.commit();
       return result;
     } catch (reason) {
-      // If a database repeatedly aborts a commit, only reading again shows whether a document has changed.
+      // If the database aborts the commit again and again, start again: only a new read shows whether a document has
+      // changed.
       const isAborted = storeContention.is(reason);
       const isConflict = reason instanceof WriteConflictError && (await attempt.isOutdated());
       if (!isAborted && !isConflict) throw reason;
@@ -60,11 +61,11 @@ export async function transact<Result>(
   }
 }
 
-/** One attempt of a transaction: the versions of its reads, and its writes. */
+/** An attempt of a transaction. Collects its reads with their versions, and its writes. */
 class TransactionAttempt implements Transaction {
   private readonly database: TransactionDatabase;
-  // Most transactions of a repeated import write nothing. So they never need the paths of their reads, and lists cost
-  // less than a map.
+  // Keep lists instead of a map by path, because lists cost less. Most transactions of a repeated import write nothing,
+  // and then need no paths.
   private readonly reads: { readonly keys: readonly DocumentKey[]; readonly versions: readonly Version[] }[] = [];
   private readonly held = new Set<string>();
   private readonly writes: Write[] = [];
@@ -113,7 +114,7 @@ class TransactionAttempt implements Transaction {
     await this.database.commit(writes, new Map(read.filter(([path]) => touched.has(path))), this.events);
   }
 
-  /** Whether a document no longer has the version that was read, so that another attempt may succeed. */
+  /** Whether a document that the attempt has read has another version now, so that a further attempt may succeed. */
   async isOutdated(): Promise<boolean> {
     const read = [...this.readDocuments().values()];
     const { versions } = await this.database.read(
@@ -124,8 +125,8 @@ class TransactionAttempt implements Transaction {
   }
 
   /**
-   * Returns the documents that were read, by path. If a document was read twice, uses the first version, so the commit
-   * fails if the versions differ.
+   * Returns the documents that were read, by path. If a document was read twice, the result contains the first version:
+   * the commit then fails if the second version differs.
    */
   private readDocuments(): ExpectedVersions {
     const documents = new Map<string, { readonly key: DocumentKey; readonly version: Version }>();
@@ -138,20 +139,21 @@ class TransactionAttempt implements Transaction {
   }
 }
 
-// The limit for the size of a commit. It is higher than `MAX_COMMIT_BYTES`, because callers only estimate sizes. It
+// The limit at which a commit is rejected. It exceeds `MAX_COMMIT_BYTES`, because callers only estimate sizes, but
 // stays below the emulator's limit of 4 MiB.
 const HARD_LIMIT_BYTES = MAX_COMMIT_BYTES * 1.3;
-// The bytes of the path before the document id, of the precondition, and of the tags and lengths of the enclosing
-// messages.
+// The assumed bytes of a write, without the id and the fields: the path before the id, the precondition, and the tags
+// and lengths of messages.
 const BYTES_PER_WRITE = 150;
 const BYTES_PER_FIELD = 24;
 
 /**
- * Checks that every implementation of the store accepts a commit of this size. Callers must keep their commits small.
- * @throws Error if the writes exceed the limit
+ * Requires that a commit is small enough for every implementation of the store. Callers must divide larger commits.
+ * @throws Error if the commit is too large
  */
 export function checkCommitSize(writes: readonly Write[]): void {
-  // A text needs at most three bytes per code unit. Exact counting takes time, and few commits come near the limit.
+  // A UTF-16 code unit needs at most three bytes. Estimate first, because counting bytes takes time and few commits
+  // come near the limit.
   if (estimateSize(writes, (text) => 3 * text.length) <= HARD_LIMIT_BYTES) return;
   const size = estimateSize(writes, Buffer.byteLength);
   if (size <= HARD_LIMIT_BYTES) return;

@@ -10,15 +10,16 @@ import { measureFirestore } from './measureFirestore.ts';
 import { measureInstance } from './measureInstance.ts';
 import { writePage } from './performancePage.ts';
 
-// The program of `npm run bench`. Prints tables that compare the service with the limits of this machine.
+// The program of `npm run bench`. Prints tables with the speeds of the service, next to what this machine can reach
+// without the service.
 
 const optionsSchema = z.object({
-  // The number of users. Removals over 32 connections need at least 200.
+  // The number of users. Measuring removals over 32 connections needs at least 200.
   users: z.coerce.number().int().min(200).default(20_000),
   rounds: z.coerce.number().int().min(1).default(3),
   page: z.boolean().default(false),
 });
-/** The emulator is measured with this share of the users, because it is slow. */
+/** On the emulator, only this share of the users is measured, because the emulator is slow. */
 const FIRESTORE_SHARE = 0.1;
 const EMULATOR_HEAP = '2g';
 
@@ -55,7 +56,7 @@ function fail(message: string): never {
   process.exit(2);
 }
 
-/** Describes the run: its size, the machine and its load, and the versions. */
+/** Describes the circumstances of a run: its size, the machine and its load, and the versions. */
 function environment(): string {
   const { node, sqlite } = process.versions;
   const memory = Math.round(totalmem() / 2 ** 30);

@@ -1,4 +1,4 @@
-/** A row of the table in one round: a figure of the service, and the limit of this machine. */
+/** A measurement of one round: the figure of the service, and the limit of this machine. */
 export interface Figure {
   readonly title: string;
   readonly unit: 'users/s' | 'removals/s' | 'ms' | 'MB';
@@ -6,7 +6,10 @@ export interface Figure {
   readonly limit: number;
 }
 
-/** A row of the table: the medians of all rounds, and the ratio of service and limit with its minimum and maximum. */
+/**
+ * The summary of a measurement over all rounds: the medians, and the ratio of service to limit with its minimum and
+ * maximum.
+ */
 interface Row extends Figure {
   readonly ratio: number;
   readonly lowest: number;
@@ -30,7 +33,7 @@ function summarise(rounds: readonly (readonly Figure[])[]): readonly Row[] {
   });
 }
 
-/** Renders a table in Markdown. */
+/** Writes the measurements as a Markdown table. */
 export function figuresTable(rounds: readonly (readonly Figure[])[]): string {
   const rows = summarise(rounds).map(({ title, unit, service, limit, ratio, lowest, highest }) => {
     const spread = `${lowest.toFixed(2)} to ${highest.toFixed(2)}`;
@@ -40,10 +43,10 @@ export function figuresTable(rounds: readonly (readonly Figure[])[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** The dimensions of the plot, in units of its view box. */
+/** The dimensions of the plot, in the units of the SVG's view box. */
 const plot = { width: 640, row: 22, titles: 230, bars: 340, bar: 12 } as const;
 
-/** Draws the ratios of all speeds as bars, with their spread as lines, in SVG. */
+/** Draws the ratios of all speeds as an SVG: a bar for each ratio, and a line for its spread. */
 export function speedsPlot(rounds: readonly (readonly Figure[])[]): string {
   const rows = summarise(rounds).filter(({ unit }) => unit.endsWith('/s'));
   const widest = Math.max(1, ...rows.map(({ highest }) => highest));
@@ -69,7 +72,7 @@ export function speedsPlot(rounds: readonly (readonly Figure[])[]): string {
   ].join('\n');
 }
 
-/** Returns the median. For an even number of values, returns the mean of the two middle values. */
+/** Returns the median, which is the mean of the two middle values for an even number of values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;

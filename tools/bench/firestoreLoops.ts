@@ -3,8 +3,8 @@ import { type DocumentMessage, encodeCommit } from '../../shared/store/firestore
 import { commitWrites, runQuery } from '../../shared/store/firestore/methods.ts';
 import { readBatches } from '../../shared/store/firestore/scan.ts';
 
-// Measures what the service on Firestore is compared with: Firestore's client alone, with the same documents.
-// `node tools/bench/firestoreLoops.ts PROJECT NEW-PROJECT` prints one line of JSON.
+// Measures Firestore's client without the service, with the same documents. `node tools/bench/firestoreLoops.ts PROJECT
+// NEW-PROJECT` prints one line of JSON.
 
 const recordCollections = ['users', 'userGrants', 'userMetadata'];
 const SCANS = 5;
@@ -19,7 +19,7 @@ async function scan(collection: string): Promise<readonly DocumentMessage[]> {
   return documents;
 }
 
-/** Creates documents in the new project, with several commits in flight. */
+/** Copies documents to the new project, with several commits in flight. */
 async function write(documents: readonly DocumentMessage[]): Promise<void> {
   const { database, parent } = target;
   const writes = documents.map(({ name, fields }) => ({
@@ -35,7 +35,7 @@ async function write(documents: readonly DocumentMessage[]): Promise<void> {
   await Promise.all(Array.from({ length: COMMITS_IN_FLIGHT }, commitNext));
 }
 
-/** Returns how many milliseconds the work took. */
+/** Returns the duration of the work in milliseconds. */
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const begin = performance.now();
   await work();

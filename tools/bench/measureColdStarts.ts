@@ -11,11 +11,11 @@ import { type Figure, median } from './figures.ts';
 
 const EMPTY = 'emptyFunction';
 const STARTS = 3;
-// The directory is inside the repository, so that the framework finds its packages.
+// The directory must be inside the repository, where the framework finds its packages.
 const output = join(root, 'dist', 'bench');
 const names = Object.keys(functions);
 
-/** Builds the functions and an empty function. The disposal of `resources` deletes them. */
+/** Builds the functions, and an empty function to compare them with. Disposing of `resources` deletes the builds. */
 export async function buildFunctions(resources: AsyncDisposableStack): Promise<void> {
   await rm(output, { recursive: true, force: true });
   resources.defer(() => rm(output, { recursive: true, force: true }));
@@ -29,14 +29,14 @@ export async function buildFunctions(resources: AsyncDisposableStack): Promise<v
   await mkdir(join(output, EMPTY), { recursive: true });
   await writeFile(join(output, EMPTY, 'index.js'), contents);
   await writeFile(join(output, EMPTY, 'package.json'), '{"type":"commonjs","main":"index.js"}');
-  // Start the empty function once to store its compiled code. COMPILER waits for an address that built functions print
-  // and the empty function does not.
+  // Start the empty function once, so that its compiled code is stored. COMPILER cannot do this: it waits for a line
+  // that only our functions print.
   await startOnce(EMPTY);
 }
 
 /**
- * Measures cold starts of all functions and of the empty function in turn, so that other load delays all of them
- * equally.
+ * Measures the cold starts of all functions and of the empty function, in turn, so that other load on the machine
+ * affects all of them equally.
  */
 export async function measureColdStarts(): Promise<Figure[]> {
   const starts: Start[] = [];
@@ -52,17 +52,18 @@ export async function measureColdStarts(): Promise<Figure[]> {
   ]);
 }
 
-/** A cold start: its duration, and the processor time of its threads, both in milliseconds. */
+/** A cold start, in milliseconds: its duration, and the processor time of all threads. */
 interface Start {
   readonly name: string;
   readonly elapsed: number;
   readonly processor: number;
 }
 
-/** Measures the time from the start of a function's process to its first response. The request has an unknown path. */
+/**
+ * Measures the time from the start of a function's process to its first response, for a request with an unknown path.
+ */
 async function startOnce(name: string): Promise<Start> {
-  // Set a free port: the empty function uses the framework's own server, which prints the value of PORT even if it is
-  // 0.
+  // Select a free port here: the empty function uses the framework's own server, which would print `0` for the port 0.
   const env = {
     ...newInstance,
     FIRESTORE_EMULATOR_HOST: undefined,
@@ -80,13 +81,13 @@ async function startOnce(name: string): Promise<Start> {
   }
 }
 
-/** The milliseconds of a tick in /proc. */
+/** The milliseconds of a clock tick in /proc. */
 const TICK_MS = 10;
 
-/** Returns the milliseconds for which a process ran, in user and system mode. */
+/** Returns the processor time of a process in milliseconds, in user and system mode. */
 async function processorTime(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // The second field, the command's name in parentheses, may contain spaces.
+  // Skip the second field, the name of the command in parentheses, because it may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [user, system] = [fields[11], fields[12]].map(Number);
   return ((user ?? 0) + (system ?? 0)) * TICK_MS;

@@ -13,8 +13,8 @@ const loops = join(root, 'tools/bench/firestoreLoops.ts');
 const loopsResult = z.object({ read: z.number(), write: z.number() });
 
 /**
- * Measures an import and an export of the service on the Firestore emulator once, then the client alone with the same
- * documents.
+ * Measures an import and an export on the Firestore emulator once, then Firestore's client without the service, with
+ * the same documents.
  */
 export async function measureFirestore(
   { address }: Emulator,

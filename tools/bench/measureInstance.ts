@@ -20,8 +20,8 @@ const USERS_OF_SMALL_ORGANISATION = 10;
 const loopResult = z.object({ milliseconds: z.number(), peakMegabytes: z.number() });
 
 /**
- * Measures imports, exports, their memory and removals once: for a new instance, for loops that handle the same rows
- * with SQLite alone, and for the same users in small organisations.
+ * Measures imports, exports, their memory, and removals once. Measures the same users in small organisations, too. For
+ * comparison, measures loops that process the same rows with SQLite alone.
  */
 export async function measureInstance(directory: string, users: number): Promise<readonly Figure[]> {
   const place = placeInDirectory(directory);
@@ -67,8 +67,7 @@ async function exportAndRemove(place: MeasuredPlace, users: number) {
 }
 
 /**
- * Measures the transfers of small organisations. Each transfer has a new process, as the transfers of one large
- * organisation have.
+ * Measures an import and an export of small organisations, each in a new process, like those of the large organisation.
  */
 async function transferSmallOrganisations(place: MeasuredPlace, users: number) {
   await initialise(place);
@@ -83,7 +82,8 @@ async function withServer<Result>(place: MeasuredPlace, work: (server: Server) =
 }
 
 /**
- * Removes factors over 32 connections until the server is warm, then measures removals over 1 and over 32 connections.
+ * Removes factors over 32 connections until the server is warm. Then measures removals, first over 1 connection, then
+ * over 32.
  */
 async function removeFactors(server: Server, users: number) {
   let number = 0;

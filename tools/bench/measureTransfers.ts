@@ -16,10 +16,10 @@ const importResponse = z.object({
 });
 
 /**
- * Imports users.
- * @param expected the numbers of users that the import must create and find unchanged
+ * Imports users, and requires the expected outcome.
+ * @param expected how many users the import must create, and how many it must find unchanged
  * @returns the duration in milliseconds
- * @throws Error if the numbers differ
+ * @throws Error for another outcome
  */
 export async function importUsers(
   server: Server,
@@ -33,7 +33,7 @@ export async function importUsers(
   return milliseconds;
 }
 
-/** Exports everything several times, and returns the mean duration in milliseconds. */
+/** Exports all users several times, and returns the mean duration in milliseconds. */
 export async function exportUsers(server: Server): Promise<number> {
   let milliseconds = 0;
   for (let count = 0; count < EXPORTS; count++)
@@ -41,7 +41,7 @@ export async function exportUsers(server: Server): Promise<number> {
   return milliseconds / EXPORTS;
 }
 
-/** Converts the milliseconds of a transfer and of its limit to users per second. */
+/** Converts the durations of the service and of its limit, in milliseconds, to users per second. */
 export function usersPerSecond(
   title: string,
   users: number,

@@ -5,35 +5,33 @@ import packageFile from '../../package.json' with { type: 'json' };
 import { root, run, startProgram } from '../program.ts';
 import { sampleId } from './sample.ts';
 
-/** The heap options of `npm run identity`. The loops use the same options. */
+/** The heap options of `npm run identity`. The loops run with the same options. */
 const heapOptions = packageFile.scripts.identity.split(' ').filter((word) => word.startsWith('--max-'));
 const command = [...heapOptions, join(root, 'cli/identity.ts')];
-/** The options and the program of the loops with which the service is compared. */
+/** The arguments that run the loops to which the service is compared. */
 export const rawLoops: readonly string[] = [...heapOptions, join(root, 'tools/bench/rawLoops.ts')];
 
-/** The place of an instance to measure. */
+/** Where the instance to measure is. */
 export interface MeasuredPlace {
-  /** The command's options that select the instance. */
+  /** The options of the command that select the instance. */
   readonly options: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The path of the token file and the log file, without their extensions. */
+  /** The path that the token file and the log file share, without their extensions. */
   readonly files: string;
 }
 
-/** Returns the place of an instance on an embedded database. */
 export function placeInDirectory(directory: string): MeasuredPlace {
   return { options: ['--data', directory], env: { FIRESTORE_EMULATOR_HOST: undefined }, files: directory };
 }
 
-/** A running server: `identity serve`, or the loop with which it is compared. */
+/** A running server to measure: `identity serve`, or the loop to which it is compared. */
 export interface Server extends AsyncDisposable {
   readonly url: string;
-  /** The token of the instance's owner. Empty for the loop, which does not check tokens. */
+  /** The token of the instance's owner; empty for the loop, which checks no tokens. */
   readonly token: string;
   readonly pid: number;
 }
 
-/** Initialises an instance in a new place. */
 export async function initialise({ options, env, files }: MeasuredPlace): Promise<void> {
   const args = [...command, 'init', ...options, '--token-file', `${files}.pat`];
   const { code, stderr } = await run(process.execPath, args, { env });
@@ -46,7 +44,7 @@ export async function serveInstance({ options, env, files }: MeasuredPlace): Pro
   return startServer([...command, 'serve', ...options, '--port', '0'], { token, files, env });
 }
 
-/** Serves removals from a database with the loop, until the server is disposed of. */
+/** Serves removals with the loop, without the service, until the server is disposed of. */
 export function serveLoop(database: string): Promise<Server> {
   return startServer([...rawLoops, 'serve', database], { token: '', files: database, env: {} });
 }
@@ -55,7 +53,7 @@ async function startServer(
   args: readonly string[],
   { token, files, env }: Pick<MeasuredPlace, 'files' | 'env'> & Pick<Server, 'token'>,
 ): Promise<Server> {
-  // The log goes to a file, because reading it would occupy the client's processor.
+  // Write the log to a file, because reading it would take processor time from the client.
   await using log = await open(`${files}.log`, 'w');
   const running = await startProgram(process.execPath, args, /^listening on (\S+)\n/, { env, stderr: log.fd });
   return {
@@ -82,14 +80,14 @@ export async function post({ url, token }: Server, operation: 'import' | 'export
 }
 
 /**
- * Removes the factor of each user once.
- * @param next returns the number of the next user; autocannon may skip numbers
+ * Removes the factors of `amount` users.
+ * @param next returns the number of another user at each call; autocannon may leave out numbers
  * @returns removals per second
  * @throws Error if a removal fails
  */
 export async function remove({ url, token }: Server, next: () => number, amount: number, connections: number) {
   const begin = performance.now();
-  // autocannon reports the duration only in whole seconds, so measure it here.
+  // Measure the duration here, because autocannon reports it only in whole seconds.
   let end = begin;
   const { '2xx': removed } = await autocannon({
     url,
@@ -113,7 +111,7 @@ export async function remove({ url, token }: Server, next: () => number, amount:
   return (removed / (end - begin)) * 1_000;
 }
 
-/** Returns the peak memory of a process, as Linux counts it. */
+/** Returns the peak memory of a process in megabytes, as Linux counts it. */
 export async function peakMegabytes({ pid }: Server): Promise<number> {
   const [, kilobytes] = /^VmHWM:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kilobytes) / 1_024;

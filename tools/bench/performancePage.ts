@@ -7,15 +7,15 @@ const PAGE = join(root, 'docs/performance.md');
 const PLOT = join(root, 'docs/performance.svg');
 const PART = /(<!-- measured: (\w+) -->\n\n).*?(\n\n<!-- end -->)/gs;
 
-/** The figures of a run, by round. */
+/** The measurements of a run of the benchmarks, by round. */
 export interface MeasuredRun {
   readonly transfers: readonly (readonly Figure[])[];
   readonly starts: readonly (readonly Figure[])[];
-  /** A text that describes the run. */
+  /** A description of the run. */
   readonly run: string;
 }
 
-/** Writes the tables and the plot of a run into the page on performance. */
+/** Writes the tables and the plot of a run into the documentation of performance. */
 export async function writePage({ transfers, starts, run }: MeasuredRun): Promise<void> {
   const parts = new Map([
     ['speeds', `${figuresTable(transfers)}\n\n${run}.`],

@@ -6,17 +6,17 @@ import { userKey } from '../../shared/store/documentKeys.ts';
 import { LogFile } from '../../shared/store/sqlite/logFile.ts';
 import { connectSqlite, type SqliteConnection } from '../../shared/store/sqlite/sqliteConnection.ts';
 
-// Measures what the service is compared with: SQLite and Node alone, with the same rows and connection settings.
-// `node tools/bench/rawLoops.ts LOOP DATABASE [NEW-DATABASE]` prints one line of JSON.
+// Measures SQLite and Node without the service, with the same rows and connection settings. `node
+// tools/bench/rawLoops.ts LOOP DATABASE [NEW-DATABASE]` prints one line of JSON.
 
-/** The number of rows that an import commits at once: users and their claims. */
+/** The number of rows in a transaction, as in an import: users and the claims of their names. */
 const ROWS_PER_TRANSACTION = 2_000;
 const ROWS = `FROM documents WHERE collection IN ('users', 'claims', 'userGrants', 'userMetadata')`;
 
 const rowSchema = z.array(z.union([z.string(), z.number(), z.null()]));
 type Row = z.infer<typeof rowSchema>;
 
-/** The duration of the timed work so far. */
+/** The total duration of the timed work so far. */
 let milliseconds = 0;
 
 /** Runs work, and adds its duration to `milliseconds`. */
@@ -26,7 +26,7 @@ function timed(work: () => void): void {
   milliseconds += performance.now() - begin;
 }
 
-/** Yields rows in batches, so that a loop has few of them in memory. */
+/** Yields rows in batches, so that only a few rows are in memory. */
 function* batches(rows: Iterable<unknown>): Generator<readonly Row[]> {
   let batch: Row[] = [];
   for (const row of rows) {
@@ -37,7 +37,7 @@ function* batches(rows: Iterable<unknown>): Generator<readonly Row[]> {
   yield batch;
 }
 
-/** Inserts the rows of an import into a new database, in the order in which the import inserted them. */
+/** Inserts the rows of an import into a new database, in the same order as the import did. */
 function write(source: SqliteConnection, file: string): void {
   const target = connectSqlite({ file, busyTimeout: 0 });
   target.execute('PRAGMA journal_mode = WAL');
@@ -57,7 +57,7 @@ function write(source: SqliteConnection, file: string): void {
   target.close();
 }
 
-/** Looks up each record of an import by its key. */
+/** Looks up each record of an import by its key, as a repeated import does. */
 function lookUp(source: SqliteConnection): void {
   const get = source.prepare('SELECT version, digest FROM documents WHERE collection = ? AND id = ?');
   const keys = source.prepare(`SELECT collection, id ${ROWS} AND collection <> 'claims' ORDER BY rowid`);
@@ -68,7 +68,7 @@ function lookUp(source: SqliteConnection): void {
   }
 }
 
-/** Reads each record of an import, and encodes its text. */
+/** Reads each record of an import and encodes its text, as an export does. */
 function read(source: SqliteConnection): void {
   const select = source.prepare(
     `SELECT body, coalesce("passwordHash", ''), coalesce("sealedTotpSeed", '') ${ROWS} AND body IS NOT NULL ORDER BY collection, id`,
@@ -81,13 +81,13 @@ function read(source: SqliteConnection): void {
   if (bytes === 0) throw new Error('the database has no records');
 }
 
-/** Serves removals: an update for each request, and a commit for the requests of the same turn of the event loop. */
+/** Serves removals. Each request is an update; the requests of one turn of the event loop share a commit. */
 async function serve(database: SqliteConnection): Promise<void> {
   const update = database.prepare(
     `UPDATE documents SET "otpEmail" = NULL, version = version + 1 WHERE collection = 'users' AND id = ? AND "otpEmail" = 1`,
   );
   database.execute('PRAGMA synchronous = NORMAL');
-  // Read once, because SQLite creates the write-ahead log only when a connection reads.
+  // Read once: SQLite creates the write-ahead log only when a connection reads.
   database.prepare('SELECT count(*) FROM clock').get();
   const log = new LogFile(database);
   let waiting: (() => () => void)[] = [];

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** The first organisation of the sample users. */
+/** The id of the first organisation of the sample users. */
 export const ORGANISATION = '340000000000000001';
 const ROLE = 'viewer';
 
@@ -8,7 +8,10 @@ const names = 'Alice Chloé Eszter Jørgen Ольга Дмитрий Ελένη 
   ' ',
 );
 
-/** Returns the id of a sample user. Six of eight ids have ZITADEL's form, and two have the forms of other products. */
+/**
+ * Returns the id of a sample user. Of eight ids, six have the form of ZITADEL's ids, and two have forms of other
+ * products.
+ */
 export function sampleId(number: number): string {
   if (number % 8 === 6) return `auth0|${number.toString(16).padStart(8, '0')}${digest(number).slice(0, 16)}`;
   if (number % 8 === 7) return `personnel/${number}@customer-${number % 977}.example`;
@@ -16,8 +19,9 @@ export function sampleId(number: number): string {
 }
 
 /**
- * Returns an element of `humanUsers` in the form of ZITADEL's exports, with names in many scripts and hashes of several
- * kinds. The same number gives the same user in every run. Ids mostly ascend, as in real files; names are unordered.
+ * Returns a user as ZITADEL's exports contain it, for the list `humanUsers`. The same number gives the same user in
+ * every run. The names are in many scripts and unordered; the hashes are of several kinds. Ids mostly ascend, as in
+ * real files.
  */
 export function sampleUser(number: number): Record<string, unknown> & { readonly userId: string } {
   const [firstName = '', lastName = ''] = [number, number * 3 + 1].map((index) => names[index % names.length]);
@@ -52,15 +56,15 @@ function passwordHash(number: number, random: string): string {
   return `$2a$10$${salt}${result}`;
 }
 
-/** Returns 128 characters that look random. They are the same in every run. */
+/** Returns 128 hexadecimal digits that look random but are the same in every run. */
 function digest(number: number): string {
   return hash('sha512', `user ${number}`);
 }
 
 /**
- * Returns the request of an import of sample users, who have the OTP e-mail factor. A third of the users have a grant,
- * and a quarter have metadata.
- * @param organisations divides the users among this number of organisations, each with a project and a role
+ * Returns an import request with sample users, who have the OTP e-mail factor. A third of the users have a grant, and a
+ * quarter have metadata.
+ * @param organisations the number of organisations among which to divide the users; each has a project and a role
  */
 export function importRequest(users: number, organisations = 1): Buffer<ArrayBuffer> {
   const perOrganisation = Math.ceil(users / organisations);

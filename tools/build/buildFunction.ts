@@ -11,23 +11,23 @@ import { COMPILER, deployedPackage, type LockFile, nodeMajor, unbundled } from '
 import { selectOrganisationMessages } from './organisationMessages.ts';
 import { thirdPartyNotice } from './thirdParty.ts';
 
-/** A function's deployed files. */
+/** The files that deploy a function. */
 export interface BuiltFunction {
   readonly name: string;
-  /** The directory with `index.js`, the files for its installation, and the file that compiles the function. */
+  /** The directory with `index.js`, the files that install its packages, and the program that compiles it. */
   readonly directory: string;
-  /** A zip archive of the directory's files. */
+  /** The path of a zip archive with the files of the directory. */
   readonly archive: string;
-  /** The bundled files, relative to the repository. */
+  /** The source files of the bundle, relative to the repository. */
   readonly inputs: readonly string[];
   readonly codeBytes: number;
   readonly archiveBytes: number;
-  /** The archive's SHA-256, in hexadecimal. */
+  /** SHA-256 of the archive, in hexadecimal. */
   readonly sha256: string;
 }
 
 /**
- * Creates `<output>/<name>/` and `<output>/<name>.zip`.
+ * Builds a function: creates `<output>/<name>/` and `<output>/<name>.zip`.
  * @throws Error if a file in this directory, or the archive, exists
  */
 export async function buildFunction(name: string, lock: LockFile, output: string): Promise<BuiltFunction> {
@@ -55,15 +55,15 @@ export async function buildFunction(name: string, lock: LockFile, output: string
   };
 }
 
-/** A function with all modules that it loads, as one CommonJS file. */
+/** A function and all modules that it loads, as one CommonJS file. */
 interface Bundle {
   readonly code: Uint8Array;
-  /** The files that contribute code, relative to the repository. */
+  /** The source files whose code the bundle contains, relative to the repository. */
   readonly inputs: readonly string[];
 }
 
 /**
- * Bundles one function for a major version of Node.
+ * Bundles a function for a major version of Node.
  * @throws Error if the bundle loads a package that is not deployed
  */
 async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
@@ -79,8 +79,8 @@ async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
 }
 
 /**
- * Lists the applications of the other functions. A deployed function can describe their endpoints, but does not serve
- * them.
+ * Lists the applications of the other functions, which the bundle omits. A function can describe the endpoints of the
+ * others, but does not serve them.
  */
 function otherApps(name: string): string[] {
   return Object.keys(functions).flatMap((other) => (other === name ? [] : [join(root, 'functions', other, 'app.ts')]));
@@ -97,12 +97,13 @@ function rejectMissing(name: string, { imports }: Metafile['outputs'][string]): 
   if (missing.length > 0) throw new Error(`${name} loads packages that are not deployed: ${missing.join(', ')}`);
 }
 
-// Zip archives have dates without a time zone, from 1980 on. The attributes permit all users to read the files on Unix.
+// The same date for all entries: zip archives contain dates from 1980 on, without a time zone. On Unix, the attributes
+// permit all users to read the files.
 const entry = { mtime: new Date(1980, 0, 1), os: 3, attrs: 0o644 << 16 };
 
 /**
- * Creates a zip archive, with the same bytes for the same files on every machine. Sorts entries by name and gives them
- * the same date. Compresses the files in JavaScript, because Node's zlib differs between versions.
+ * Creates a zip archive whose bytes depend only on the files, not on the machine. So all entries have the same date and
+ * are sorted by name. A library in JavaScript compresses them, because Node's zlib differs between versions.
  */
 export function archive(files: Readonly<Record<string, Uint8Array>>): Uint8Array {
   const sorted = Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -9,13 +9,13 @@ import { bundledFiles, bundleOptions, bundleWorker, optionalPackages } from './b
 import { type LockFile, nodeMajor, toJson } from './deployedPackage.ts';
 import { thirdPartyNotice } from './thirdParty.ts';
 
-/** The name of the installable package. The name `identity` belongs to another package. */
+/** The name of the installable package. Another package already has the name `identity`. */
 export const packageName = '@identity-service/cli';
 
-/** The files of the installable package. */
+/** The result of building the installable package. */
 interface BuiltPackage {
   readonly directory: string;
-  /** The bundled files, relative to the repository. */
+  /** The source files of the bundles, relative to the repository. */
   readonly inputs: readonly string[];
   readonly codeBytes: number;
 }
@@ -23,7 +23,7 @@ interface BuiltPackage {
 const SWAGGER_UI = 'swagger-ui';
 const swaggerUi = packageFiles.map(({ name }) => join('node_modules', 'swagger-ui-dist', name));
 
-/** Files of the repository that the package contains unchanged, by their paths in the package. */
+/** The files that the package contains unchanged: the path in the repository, then the path in the package. */
 const copies = {
   'tools/run.cjs': 'tools/run.cjs',
   'cli/bin.cjs': 'cli/bin.cjs',
@@ -32,10 +32,10 @@ const copies = {
 };
 
 /**
- * Creates the package of the command and its server: bundles without dependencies, so that npm only unpacks the
- * package.
- * @param directory the directory of the package; an existing directory is replaced
- * @throws Error if the bundle loads a package
+ * Builds the package of the command and its server. It consists of bundles without dependencies, so npm only has to
+ * unpack it.
+ * @param directory the directory for the package; an existing directory is replaced
+ * @throws Error if a bundle loads a package
  */
 export async function buildPackage(lock: LockFile, directory: string): Promise<BuiltPackage> {
   const { files, inputs } = await bundle(lock);
@@ -66,11 +66,13 @@ function manifest(): object {
   };
 }
 
-// Defines globals that dependencies in CommonJS need and ES modules do not have.
+// Defines the globals that CommonJS modules use and ES modules lack.
 const banner = `import { createRequire as createRequireHere } from 'node:module';
 const require = createRequireHere(import.meta.url), { filename: __filename, dirname: __dirname } = import.meta;`;
 
-/** Returns the commit of the sources, marked if the sources differ from it; undefined outside a clone. */
+/**
+ * Returns the commit of the source files, with a suffix if they were changed since. Returns undefined outside a clone.
+ */
 async function sourceCommit(): Promise<string | undefined> {
   const env = { GIT_CEILING_DIRECTORIES: dirname(root) };
   const describe = ['describe', '--always', '--dirty', '--abbrev=12', '--exclude=*'];
@@ -79,7 +81,7 @@ async function sourceCommit(): Promise<string | undefined> {
   return ended?.code === 0 ? ended.stdout.trim() : undefined;
 }
 
-/** Bundles the command in parts, which load on demand. */
+/** Bundles the command in several files, which are loaded when they are needed. */
 async function bundle(lock: LockFile) {
   const major = nodeMajor(lock);
   const worker = await bundleWorker(major);

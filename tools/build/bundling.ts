@@ -2,12 +2,15 @@ import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { root } from '../program.ts';
 import { replaceModules } from './replacedModules.ts';
 
-/** Packages that dependencies load only if they are installed. Bundles omit them, even if development installs them. */
+/**
+ * Packages that dependencies load only if they are installed. Bundles omit them, although they may be installed during
+ * development.
+ */
 export const optionalPackages: readonly string[] = ['supports-color'];
 
 /**
- * Returns the options of every bundle. Keeps names and line breaks, because minified code does not load faster and
- * makes stack traces unreadable.
+ * Returns the options of all bundles. They keep names and line breaks: minified code does not load faster, and its
+ * stack traces are unreadable.
  */
 export function bundleOptions(nodeMajor: number) {
   return {
@@ -34,10 +37,10 @@ export async function bundleScript(
     ...bundleOptions(nodeMajor),
     entryPoints: [entryPoint],
     outfile: 'index.js',
-    // Use CommonJS, because google-gax needs `__dirname`.
+    // CommonJS, because google-gax needs `__dirname`.
     format: 'cjs',
     legalComments: 'eof',
-    // Silence this warning: `import.meta` has no URL in CommonJS, but `define` removes the only branch that uses it.
+    // Ignore this warning: in CommonJS `import.meta` has no URL, but `define` removes the only code that uses the URL.
     logOverride: { 'empty-import-meta': 'silent' },
     ...options,
     external: [...optionalPackages, ...(options.external ?? [])],
@@ -50,28 +53,28 @@ export async function bundleScript(
 }
 
 /**
- * Escapes characters outside ASCII in comments and regular expressions; esbuild has escaped all others. A single such
- * character doubles the memory of the program's text and slows down the start.
+ * Escapes the characters outside ASCII that esbuild has not escaped, in comments and regular expressions. One such
+ * character would double the memory of the program's text, and slow down the start.
  */
 function escaped(program: string): string {
   return program.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /**
- * The program of a worker thread, and the module that starts it. A bundle contains the program as text, not as a file.
+ * The program of a worker thread, and the module that starts the thread. A bundle contains the program as a text in the
+ * module.
  */
 const worker = { program: 'shared/auth/bcryptWorker.ts', starter: 'shared/auth/passwordHashing.ts' } as const;
 
-/** The program of the worker threads in a bundle. */
+/** The bundled program of a worker thread. */
 interface BundledWorker {
-  /** The values for esbuild's `define` in the module that starts the threads. */
+  /** The values for esbuild's option `define` in bundles that contain the starting module. */
   readonly define: Readonly<Record<string, string>>;
   readonly output: Metafile['outputs'][string];
-  /** Lists the files of a bundle. Adds the files of the worker's program if the bundle starts the worker. */
+  /** Adds the source files of the worker's program to those of a bundle, if the bundle contains the starting module. */
   files(bundled: readonly string[]): readonly string[];
 }
 
-/** Bundles the program of the worker threads. */
 export async function bundleWorker(nodeMajor: number): Promise<BundledWorker> {
   const { contents, output } = await bundleScript(worker.program, nodeMajor);
   return {
@@ -81,7 +84,7 @@ export async function bundleWorker(nodeMajor: number): Promise<BundledWorker> {
   };
 }
 
-/** Lists the files that contribute code to an output, relative to the repository. */
+/** Lists the source files whose code an output contains, relative to the repository. */
 export function bundledFiles({ inputs }: Metafile['outputs'][string]): string[] {
   return Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
 }

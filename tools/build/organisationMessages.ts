@@ -8,16 +8,17 @@ import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.j
 import type { Plugin } from 'esbuild';
 import { root } from '../program.ts';
 
-// Without this plugin, an import would build all definitions on which the organisation document depends, including the
-// requests and services of two APIs. Bundles contain only the definitions of the organisation document.
+// An esbuild plugin. Without it, loading the organisation document would build all definitions in the files on which
+// the document depends, including the requests and services of two APIs. With it, a bundle contains only the
+// definitions that the document uses.
 
-/** The exported definitions that the sources import. */
+/** The definitions that our source files import. */
 const roots: readonly DescMessage[] = [DataOrgSchema, DataOrgV1Schema];
 
 const directory = 'node_modules/@zitadel/proto/es';
 const constant = ({ name }: DescFile) => `file_${name.replaceAll('/', '_')}`;
 
-/** Bundles only the definitions of the organisation document, instead of all definitions in their files. */
+/** Reduces ZITADEL's definitions in a bundle to those that the organisation document uses. */
 export const selectOrganisationMessages: Plugin = {
   name: 'select organisation messages',
   setup(build) {
@@ -29,7 +30,7 @@ export const selectOrganisationMessages: Plugin = {
   },
 };
 
-/** Returns the modules with definitions of the organisation document, by their paths relative to the repository. */
+/** Returns the code that replaces each module of definitions, by the module's path relative to the repository. */
 function organisationModules(): ReadonlyMap<string, string> {
   const used = new Set<DescMessage | DescEnum>();
   for (const message of roots) addMessage(used, message);
@@ -37,7 +38,7 @@ function organisationModules(): ReadonlyMap<string, string> {
   return new Map([...files].map((file) => [`${directory}/${file.name}_pb.js`, moduleText(file, used)]));
 }
 
-/** Adds a message, and the messages and enums of its fields. */
+/** Adds a message to `used`, with the messages and enums of its fields. */
 function addMessage(used: Set<DescMessage | DescEnum>, message: DescMessage): void {
   if (used.has(message)) return;
   used.add(message);
@@ -47,7 +48,9 @@ function addMessage(used: Set<DescMessage | DescEnum>, message: DescMessage): vo
   }
 }
 
-/** Returns a module with the used definitions of a file. The modules of other files import it. */
+/**
+ * Returns the code of a module that contains only the used definitions of a file. The modules of other files import it.
+ */
 function moduleText(file: DescFile, used: ReadonlySet<DescMessage | DescEnum>): string {
   const dependencies = file.dependencies.filter((dependency) => [...used].some((type) => type.file === dependency));
   const proto = clone(FileDescriptorProtoSchema, file.proto);
@@ -77,7 +80,7 @@ function moduleOf({ name }: DescFile): string {
   return name.startsWith('google/protobuf/') ? '@bufbuild/protobuf/wkt' : `../${name}_pb.js`;
 }
 
-/** Removes all options except validation rules, such as options for ZITADEL's API description. */
+/** Removes the options of a message except validation rules. Other options, for example, describe ZITADEL's API. */
 function keepRules(message: DescriptorProto): void {
   for (const { options } of [message, ...message.field]) {
     if (options?.$unknown !== undefined) options.$unknown = options.$unknown.filter(({ no }) => no === rules.number);

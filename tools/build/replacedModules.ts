@@ -3,17 +3,17 @@ import { extname, join, relative } from 'node:path';
 import type { Loader, Plugin } from 'esbuild';
 import { root } from '../program.ts';
 
-// Modules of dependencies that bundles replace. The dependencies load these modules at startup, but this service calls
-// nothing in them, so they only delay the start.
+// Modules of dependencies that bundles replace. The dependencies load them at the start, but this service never calls
+// them, so they would only delay the start.
 
-// Replaces the descriptions of messages, which only servers with reflection read.
+// Replaces descriptions of messages that only servers with reflection read.
 const NO_DESCRIPTORS = `
 const { Enum, Root, Type } = require('protobufjs');
 const description = { $type: { toObject: () => ({}) } };
 Root.prototype.toDescriptor = () => ({ file: [] });
 Type.prototype.toDescriptor = Enum.prototype.toDescriptor = () => description;`;
 
-// A definition without methods, because the client of Firestore requires the definition of its service.
+// Firestore's client requires a definition of its service, but not the methods in it.
 const NO_METHODS = JSON.stringify(
   ['google', 'firestore', 'v1', 'Firestore'].reduceRight<object>((inner, name) => ({ nested: { [name]: inner } }), {
     methods: {},
@@ -23,27 +23,27 @@ const NO_METHODS = JSON.stringify(
 const EMPTY = 'module.exports = {};';
 const gax = 'node_modules/google-gax/build';
 
-/** For the path of each replaced module, the code that replaces the module. */
+/** The code that replaces each module, by the module's path. */
 const replacements: Readonly<Record<string, string>> = {
-  // Omits the document model, the administration's client and 1.9 MB of generated messages.
+  // Omits the document model, the client for administration, and 1.9 MB of generated messages.
   'node_modules/@google-cloud/firestore/build/src/index.js': `exports.v1 = require('@google-cloud/firestore-api/client_v1');`,
-  // Omits all messages, because the store has codecs of its own (shared/store/firestore/messages.ts).
+  // Omits all messages, because the store encodes and decodes them itself (shared/store/firestore/messages.ts).
   'node_modules/@google-cloud/firestore-api/build/protos/protos.json': NO_METHODS,
-  // Omits modules for calls over HTTP/1, for uploads, and for services of other Google APIs.
+  // Omits calls over HTTP/1, uploads, and services of other Google APIs.
   [`${gax}/src/fallback.js`]: EMPTY,
   [`${gax}/src/resumableUpload.js`]: EMPTY,
   [`${gax}/src/resumableSourceFromFile.js`]: EMPTY,
   [`${gax}/src/operationsClient.js`]: EMPTY,
   [`${gax}/src/iamService.js`]: EMPTY,
-  // Keeps a stub, because each client of Firestore creates and closes a client of this service.
+  // A stub is necessary: each client of Firestore creates and closes a client of this service.
   [`${gax}/src/locationService.js`]: 'exports.LocationsClient = class { async close() {} };',
   [`${gax}/protos/iam_service.js`]: EMPTY,
   [`${gax}/protos/locations.js`]: EMPTY,
   [`${gax}/protos/operations.js`]: EMPTY,
   'node_modules/protobufjs/ext/descriptor/index.js': NO_DESCRIPTORS,
-  // Omits the messages in 60 languages.
+  // Omits error messages in all languages except English.
   'node_modules/zod/v4/locales/index.js': `export { default as en } from './en.js';`,
-  // Omits streams that Node has itself.
+  // Omits an implementation of streams, because Node has its own.
   'node_modules/web-streams-polyfill/dist/ponyfill.es2018.js': EMPTY,
 };
 
@@ -54,7 +54,7 @@ const loaders: Readonly<Record<string, Loader>> = { '.js': 'js', '.json': 'json'
 const special = /[.*+?^${}()|[\]\\/-]/g;
 const paths = new RegExp(`(${replacedModules.map((path) => path.replace(special, '\\$&')).join('|')})$`);
 
-/** Replaces modules of dependencies in a bundle. The build fails if a dependency no longer has a replaced module. */
+/** The esbuild plugin that replaces the modules. The build fails if a dependency no longer contains one of them. */
 export const replaceModules: Plugin = {
   name: 'replace modules',
   setup(build) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { root } from '../program.ts';
 import type { LockFile } from './deployedPackage.ts';
 
-/** The licences of packages that may be deployed. Each requires at most that its text is included. */
+/** The licences that a deployed package may have. They require at most that the text of the licence is included. */
 export const acceptedLicences: readonly string[] = [
   '(Apache-2.0 AND BSD-3-Clause)',
   '(MIT OR CC0-1.0)',
@@ -19,15 +19,15 @@ export const acceptedLicences: readonly string[] = [
 const licenceFile = /^(licen[cs]e|notice|copying)([.-].*)?$/i;
 const packageDirectory = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
 
-/** Lists the packages that contain the files, by install path, such as `node_modules/a/node_modules/b`. */
+/** Returns the install paths of the packages that contain the files, such as `node_modules/a/node_modules/b`. */
 export function packagePlaces(files: readonly string[]): string[] {
   return [...new Set(files.flatMap((file) => packageDirectory.exec(file)?.[0] ?? []))].sort();
 }
 
 /**
- * Returns the notice of the packages whose code a bundle contains: names, versions, licences and their texts.
- * @param files the bundled files, relative to the repository
- * @throws Error if a package has a licence that is not in `acceptedLicences`
+ * Returns the notice about the packages in a bundle: names, versions, and the texts of their licences.
+ * @param files the source files of the bundle, relative to the repository
+ * @throws Error if the licence of a package is not in `acceptedLicences`
  */
 export async function thirdPartyNotice(files: readonly string[], lock: LockFile): Promise<string> {
   const packagesByText = new Map<string, string[]>();

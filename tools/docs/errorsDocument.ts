@@ -30,7 +30,7 @@ const WARNINGS =
 const STEPS = 'Reasons in `leftToDo` of manifests, plans and results.';
 const ZITADEL_STEPS = 'Imports into ZITADEL have these reasons too:';
 
-/** Writes `docs/errors.md` from the tables of errors. */
+/** Writes the content of `docs/errors.md` from the tables of errors. */
 export function errorsDocument(): string {
   return [
     INTRODUCTION,
@@ -68,13 +68,13 @@ function describeError({ reason, id, ...row }: ErrorRow): string {
   return describeName(reason, row, id === undefined ? [] : [`(${code(id)})`]);
 }
 
-/** Describes an error or issue by its name and parameters. Omits the text, because messages contain it. */
+/** Describes an error by its name and its parameters. Omits the text, which messages contain. */
 function describeName(name: string, row: IssueRow, facts: readonly string[] = []): string {
   const parameters = templateText(row, 'http').match(PARAMETER) ?? [];
   return [code(name), ...facts, ...new Set(parameters)].join(' ');
 }
 
-/** Lists the names of errors by code. Omits the texts, because the command prints each text with its remedy. */
+/** Lists the names of errors by code. Omits the texts, because the command prints the text and the remedy. */
 function nameTable(errorsByName: ErrorTable): string {
   const byCode = new Map<Code, ErrorRow[]>();
   for (const row of sorted(errorsByName)) byCode.set(row.code, [...(byCode.get(row.code) ?? []), row]);
@@ -91,7 +91,10 @@ function issueList(rows: Readonly<Record<string, IssueRow>>): string {
     .join('\n');
 }
 
-/** Describes an issue by its text without the optional parts, and lists the parameters of these parts. */
+/**
+ * Describes an error of a record by its text. Removes the optional parts of the text, and lists their parameters
+ * instead.
+ */
 function describeIssue(reason: string, template: string): string {
   const text = template.replaceAll(/\[[^\]]*\]/g, '');
   const optional = (template.match(PARAMETER) ?? []).filter((parameter) => !text.includes(parameter));

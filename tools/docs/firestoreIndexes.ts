@@ -1,8 +1,8 @@
 import { collections } from '../../shared/store/store.ts';
 
 /**
- * Returns `firestore.indexes.json`, which the Firebase command deploys and Terraform reads. Each collection has only an
- * index of `partition`.
+ * Returns the content of `firestore.indexes.json`, which the Firebase command deploys and Terraform reads. Each
+ * collection has a single index, on `partition`.
  */
 export function firestoreIndexes(): string {
   const fieldOverrides = collections.flatMap((collectionGroup) => [

@@ -11,7 +11,10 @@ import { filledFieldsTable } from './zitadelFacts.ts';
 
 const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
 
-/** The parts of documents between `<!-- generated: NAME -->` and `<!-- end -->`, by document and name. */
+/**
+ * The functions that generate the parts of a document, by document and by the name of the part. A part is between `<!--
+ * generated: NAME -->` and `<!-- end -->`.
+ */
 const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docs/migrating.md': {
     losses: () =>
@@ -27,7 +30,10 @@ const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   'terraform/README.md': { inputs: inputsTable, outputs: outputsTable, settings: settingsTable },
 };
 
-/** Generates documents from the product's own tables; returns them by their paths in the repository. */
+/**
+ * Generates the documents that follow from the product's own tables. Returns their contents by their paths in the
+ * repository.
+ */
 export function generatedDocuments(): ReadonlyMap<string, string> {
   const documents = [
     ['docs/configuration.md', configurationDocument()],
@@ -43,7 +49,7 @@ export function generatedDocuments(): ReadonlyMap<string, string> {
 const root = join(import.meta.dirname, '../..');
 const PART = /(<!-- generated: (\w+) -->\n\n).*?(\n\n<!-- end -->)/gs;
 
-/** Returns a document with its generated parts. */
+/** Returns a document in which the generated parts are up to date. */
 function withParts(path: string, byName: Readonly<Record<string, () => string>>): string {
   const missing = new Set(Object.keys(byName));
   const text = readFileSync(join(root, path), 'utf8').replace(

@@ -1,11 +1,11 @@
-/** Writes a table in Markdown. Omits columns that are empty in every row. */
+/** Writes a Markdown table, without columns that are empty in every row. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const used = head.map((_name, column) => rows.some((row) => row[column] !== ''));
   const line = (cells: readonly string[]) => `| ${cells.filter((_cell, column) => used[column]).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map((row) => line(row.map(escapePipes)))].join('\n');
 }
 
-/** Writes text as inline code. An empty text stays empty. */
+/** Formats a text as inline code in Markdown. An empty text stays empty. */
 export function code(text: string): string {
   return text === '' ? '' : text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``;
 }

@@ -3,12 +3,12 @@ import { resultBlocks } from '../../cli/migrate/migrationBlocks.ts';
 import type { MigrationResult } from '../../cli/migrate/migrationTypes.ts';
 import { renderPage } from '../../cli/report/page.ts';
 
-/** The path of the report of the documents' first migration. */
+/** The path of the sample report, which describes the first migration of the documentation. */
 export const SAMPLE_REPORT = 'docs/samples/report.html';
 
 const at = (second: number) => `2026-01-01T09:00:0${second}.000Z`;
 
-/** Fixed values for the fields of a result that differ between runs. */
+/** For each field of a migration's result that differs between runs, a fixed value. */
 const changing: Readonly<Record<string, unknown>> = {
   startedAt: at(0),
   sourceReadAt: at(1),
@@ -18,12 +18,15 @@ const changing: Readonly<Record<string, unknown>> = {
   seconds: 1,
 };
 
-/** A generated id, such as the id of the source's default organisation. */
+/**
+ * Matches an id that was generated, such as the id of the source's default organisation. Ids of the sample data do not
+ * match.
+ */
 const generatedId = /\b(?!330000000000000)\d{18}\b/g;
 
 /**
- * Texts that differ between runs, and their replacements: the random part of a token's id, and the directory of the
- * token's file.
+ * Texts that differ between runs, each with its replacement. They are the random part of a token's id, and the
+ * directory of the token's file.
  */
 const ofRun = [
   [/pat revoke [0-9a-f]{32}/g, `pat revoke ${'0'.repeat(32)}`],
@@ -31,8 +34,8 @@ const ofRun = [
 ] as const;
 
 /**
- * Renders the report of the documents' first migration, with a fixed time and fixed ports.
- * @param file the report as JSON
+ * Renders the report about the first migration of the documentation, with a fixed time and fixed ports.
+ * @param file the path of the report in JSON
  */
 export async function sampleReport(file: string): Promise<string> {
   const given = await readFile(file, 'utf8');
@@ -44,7 +47,7 @@ export async function sampleReport(file: string): Promise<string> {
     .replace(generatedId, '300000000000000000');
   const result: MigrationResult = JSON.parse(text, (key, value: unknown) => changing[key] ?? value);
   const phases = result.phases.map((phase) => ({ ...phase, perSecond: phase.records }));
-  // Sort the phases, because progress may show concurrent phases in any order.
+  // Sort the phases, because concurrent phases can report their progress in any order.
   const sorted = phases.toSorted((a, b) => (a.phase < b.phase ? -1 : 1));
   const { source, target } = result;
   return renderPage(`Migration from ${source.place} to ${target.place}`, resultBlocks({ ...result, phases: sorted }));

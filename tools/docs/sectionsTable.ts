@@ -8,14 +8,15 @@ import type { Section } from '../../shared/organisation/sections/section.ts';
 import { code, table } from './markdown.ts';
 
 /**
- * Writes the table of the sections, their fields and ZITADEL's rules, from ZITADEL's definitions and our declarations.
+ * Writes the table of sections with their fields and rules. They come from ZITADEL's definitions and from our
+ * declarations.
  */
 export function sectionsTable(): string {
   const rows: { readonly names: string[]; readonly fields: string }[] = [];
   for (const section of recordSections) {
     const fields = fieldsOf(section);
     const last = rows.at(-1);
-    // Exports contain the sections in the order of the rows, so only adjacent sections share a row.
+    // Only adjacent sections can share a row, because the rows have the order of sections in an export.
     if (last?.fields === fields) last.names.push(code(section.name));
     else rows.push({ names: [code(section.name)], fields });
   }
@@ -25,7 +26,7 @@ export function sectionsTable(): string {
   );
 }
 
-/** Lists the fields in files of other releases that an import drops and counts, with the reasons. */
+/** Lists the fields that an import drops and counts, each with the reason. The files of other releases contain them. */
 export function ignoredFieldsList(): string {
   return recordSections
     .flatMap(({ name, additional }) =>
@@ -34,7 +35,10 @@ export function ignoredFieldsList(): string {
     .join('\n');
 }
 
-/** Describes the fields of a section's records: the outer fields, then the fields of the inner object. */
+/**
+ * Describes the fields of a section's records. The fields of the outer object come first, then those of the inner
+ * object.
+ */
 export function fieldsOf(section: Section): string {
   if (section.collection === 'texts') return '`language` and texts: 2.4';
   const schema = recordSchema(section);
@@ -55,7 +59,7 @@ export function fieldsOf(section: Section): string {
     .join('; ');
 }
 
-/** Whether a field of an organisation is a section other than the organisation itself. */
+/** Whether a field of an organisation is a section with records of its own. */
 function isSection({ jsonName }: DescField): boolean {
   return jsonName !== 'org' && recordSections.some(({ name }) => name === jsonName);
 }
@@ -71,7 +75,7 @@ function describeFields(schema: DescMessage, prefix: string): string[] {
 /** The commonest rule, 1 to 200 characters. The table shows it by a field in bold. */
 const USUAL_LENGTH = '200';
 
-/** Describes a field with its rules. If the field is an object whose fields have rules, describes these fields too. */
+/** Describes a field and its rules. If it is an object whose fields have rules, describes them, too. */
 function describeField(field: DescField, prefix: string): string[] {
   const path = `${prefix}${field.jsonName}`;
   const described = describeRules(field);
@@ -87,7 +91,7 @@ function hasRules({ fields }: DescMessage): boolean {
   );
 }
 
-/** Describes the rules of a field in ZITADEL's definition. */
+/** Describes the rules that ZITADEL's definition has for a field. */
 function describeRules(field: DescField): string[] {
   if (!hasOption(field, rules)) return [];
   const { type, message } = getOption(field, rules);

@@ -1,4 +1,5 @@
-// The tables of the Terraform configuration's variables and outputs, from the texts of its formatted files.
+// Writes the tables of the Terraform configuration's variables and outputs. Reads them from the texts of the formatted
+// files.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { root } from '../program.ts';
 const directory = join(root, 'terraform');
 const code = (text: string) => `\`${text}\``;
 
-/** Returns the text of the configuration's files whose name begins with `prefix`. */
+/** Returns the joined texts of the Terraform files whose names begin with `prefix`. */
 function read(prefix: string): string {
   const names = readdirSync(directory).filter((name) => name.startsWith(prefix) && name.endsWith('.tf'));
   return names
@@ -27,13 +28,14 @@ function blocks(text: string, kind: 'variable' | 'output'): Block[] {
 }
 
 /**
- * Returns the expression of an attribute: its line, and the following lines that are indented more deeply or close it.
+ * Returns the expression of an attribute. It may continue in the following lines if they are indented more deeply, or
+ * begin with a closing bracket.
  */
 function attribute(body: string, name: string): string | undefined {
   return new RegExp(`^ {2}${name} += (.*(?:\\n(?: {4}| {2}[)}\\]]| {2}EOT$).*)*)`, 'm').exec(body)?.[1];
 }
 
-/** Returns the lines of a description, which is a quoted text or a heredoc. */
+/** Returns the lines of a description, whether it is a quoted text or a heredoc. */
 function descriptionLines({ name, body }: Block): string[] {
   const expression = attribute(body, 'description');
   if (expression === undefined) throw new Error(`${name} in terraform/ has no description`);
@@ -42,14 +44,13 @@ function descriptionLines({ name, body }: Block): string[] {
   return [expression.replace(/^"|"$/g, '').replaceAll('\\"', '"')];
 }
 
-/** A line of a heredoc that describes an attribute of an object. */
+/** Matches a line of a heredoc that describes one attribute of an object. */
 const attributeLine = /^ {2}(\w+) {2,}(\S.*)$/;
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** Renders the variables as a Markdown table. */
 export function inputsTable(): string {
   const rows = blocks(read('variables'), 'variable').map((variable) => {
     const description = descriptionLines(variable).filter((line) => !attributeLine.test(line));
@@ -59,7 +60,6 @@ export function inputsTable(): string {
   return table(['name', 'description', 'default'], rows);
 }
 
-/** Renders the outputs as a Markdown table. */
 export function outputsTable(): string {
   const rows = blocks(read('outputs'), 'output').map((output) => [
     code(output.name),
@@ -68,7 +68,6 @@ export function outputsTable(): string {
   return table(['name', 'description'], rows);
 }
 
-/** Renders the settings of an instance as a Markdown table. */
 export function settingsTable(): string {
   const [instances] = blocks(read('variables_instances'), 'variable');
   if (instances === undefined) throw new Error('terraform/ has no variable instances');
@@ -80,11 +79,11 @@ export function settingsTable(): string {
   return table(['name', 'description', 'default'], rows);
 }
 
-/** Returns the default of an object's attribute. An optional attribute without a default is null. */
+/** Returns the default of an attribute of an object. If an optional attribute has no default, it is null. */
 function defaultOf(type: string, name: string): string {
   const [, optional] = new RegExp(`^ +${name} += optional\\((.*)\\)$`, 'm').exec(type) ?? [];
   if (optional === undefined) return 'required';
-  // A type may contain commas.
+  // The type may contain commas too, so match its parentheses.
   const [, fallback = 'null'] = /^(?:\w+|\w+\(.*\)), (.*)$/.exec(optional) ?? [];
   return code(fallback);
 }

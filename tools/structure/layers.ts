@@ -1,9 +1,9 @@
 import type { Source } from './sources.ts';
 
 /**
- * The product's parts from the ground up. A part may import from the rows before its own; parts in the same row must
- * not import each other. A name is a folder or a file without its extension. `*` matches any folder, and each match is
- * a separate part.
+ * The parts of the product, from the lowest layer to the highest; each row is a layer. A part may import only from
+ * lower layers, and not from its own. A name is a folder, or a file without its extension. `*` stands for any folder,
+ * each of which is a separate part.
  */
 const layers: readonly (readonly string[])[] = [
   ['shared/shellWord', 'shared/async', 'shared/systemCode', 'shared/defined'],
@@ -56,12 +56,14 @@ const layers: readonly (readonly string[])[] = [
   ['tools'],
 ];
 
-/** Parts that a folder must not import, although they are in a lower row. `instead` describes the permitted parts. */
+/**
+ * Parts that a folder must not import although they are in a lower layer. `instead` describes what the folder may
+ * import.
+ */
 const barred: readonly { readonly folder: string; readonly parts: string; readonly instead: string }[] = [
   { folder: 'cli/', parts: 'functions/*', instead: 'its contract, or shared' },
 ];
 
-/** An import that the layers forbid. */
 interface Violation {
   readonly path: string;
   readonly target: string;
@@ -69,7 +71,8 @@ interface Violation {
 }
 
 /**
- * Finds imports of parts in a higher or the same row, imports of barred parts, and imports of files outside the table.
+ * Finds imports that are not permitted: from a higher or the same layer, of a barred part, or of a file without a
+ * layer.
  */
 export function layerViolations(sources: readonly Source[], rows = layers, bars = barred): readonly Violation[] {
   return sources.flatMap(({ path, imports }) => {
@@ -90,19 +93,19 @@ export function layerViolations(sources: readonly Source[], rows = layers, bars 
   });
 }
 
-/** Finds the files to which no name in the table applies. */
+/** Finds the files that belong to no part. */
 export function unplacedFiles(sources: readonly Source[], rows = layers): readonly string[] {
   return sources.map(({ path }) => path).filter((path) => findPart(path, rows) === undefined);
 }
 
 interface Part {
   readonly name: string;
-  /** The name in the table. */
+  /** The name in `layers`, which may contain `*`. */
   readonly pattern: string;
   readonly row: number;
 }
 
-/** Returns the part to which a file belongs: the part with the longest name. */
+/** Returns the part to which a file belongs. If several names match, the longest applies. */
 function findPart(path: string, rows: typeof layers): Part | undefined {
   const parts = rows.flatMap((names, row) =>
     names.flatMap((name) => {

@@ -1,15 +1,14 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 
-/** A TypeScript file of the repository. */
 export interface Source {
-  /** The path from the repository's root. */
+  /** The path, relative to the repository. */
   readonly path: string;
-  /** The files that this file imports, also by `import()`, as paths from the repository's root. */
+  /** The paths of the imported files, relative to the repository; includes files imported by `import()`. */
   readonly imports: readonly string[];
 }
 
-/** The last line of a statement that imports another file. */
+/** Matches the last line of a statement that imports or exports from another file. */
 const STATEMENT = /^(?:import|export|\}) .*'(\.{1,2}\/[^']+\.ts)';$/;
 const CALL = /\bimport\('(\.{1,2}\/[^']+\.ts)'\)/;
 
@@ -19,7 +18,10 @@ export function readSources(root: string, pattern: string): readonly Source[] {
   return paths.sort().map((path) => parseSource(path, readFileSync(join(root, path), 'utf8')));
 }
 
-/** Parses a formatted file. `path` starts at the repository's root. */
+/**
+ * Lists the imports of a file, which must be formatted.
+ * @param path relative to the repository
+ */
 export function parseSource(path: string, text: string): Source {
   const specifiers = text.split('\n').flatMap((line) => (STATEMENT.exec(line) ?? CALL.exec(line))?.[1] ?? []);
   return { path, imports: specifiers.map((specifier) => join(dirname(path), specifier)) };

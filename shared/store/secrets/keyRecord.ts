@@ -55,7 +55,8 @@ export function requireKeys({ ids: [current, ...earlier] }: KeyRecord, keyring: 
 }
 
 /**
- * Returns the ids of the database's keys. If the database has no keys yet, stores the id of the keyring's newest key.
+ * Returns the ids of the database's master keys. If the database has none yet, stores the id of the keyring's newest
+ * key.
  * @throws IdentityError UNAVAILABLE if the keyring has no key
  */
 export async function settleKeys(store: UnguardedDocuments, keyring: Keyring): Promise<KeyRecord> {
@@ -71,29 +72,30 @@ export async function settleKeys(store: UnguardedDocuments, keyring: Keyring): P
   }
 }
 
-/** The documents of a database, without the checks of its guard. */
+/** Access to documents that does not call the guard, for the guard itself. */
 type UnguardedDocuments = Pick<DocumentStore, 'getMany' | 'commit'>;
 
 /**
- * Checks a database before operations, and returns the key that encrypts new values, which `identity rekey` may change.
+ * Checks a database before operations, and supplies the key that encrypts new values. `identity rekey` may change the
+ * key at any time.
  */
 export interface DatabaseGuard {
   readonly keyring: Keyring;
   /**
-   * Checks the database's format, and that the keyring contains the database's keys. Runs in parallel with each
+   * Checks the database's format, and whether the keyring contains the database's keys. The store calls it for each
    * operation.
-   * @returns undefined if no check is needed
+   * @returns undefined if no check is due
    * @throws IdentityError UNAVAILABLE for another format, and for a missing or wrong key
    */
   check(reader: Reader): Promise<void> | undefined;
-  /** Returns the key for the writes of a transaction. */
+  /** Returns the key that encrypts the secrets of a transaction. */
   writingKey(store: UnguardedDocuments, transaction: Transaction): Promise<MasterKey>;
 }
 
 /**
- * Creates the guard of an embedded database. Opening the database checks its format and keys, and each transaction
- * checks the format again. In each transaction that writes a secret, the guard reads the key's id. The commit fails if
- * the id has changed. Therefore no value is encrypted with an earlier key after a rotation.
+ * Creates the guard of an embedded database. Format and keys were checked when the database was opened, and each
+ * transaction checks the format. A transaction that writes a secret also reads the id of the current key, and its
+ * commit fails if this id changes first. So after a rotation, no value is encrypted with an earlier key.
  */
 export function embeddedGuard(keyring: Keyring): DatabaseGuard {
   return {
@@ -108,19 +110,20 @@ export function embeddedGuard(keyring: Keyring): DatabaseGuard {
   };
 }
 
-/** How long a process trusts the database's format and master key after reading them. */
+/** The milliseconds for which a process relies on a check of the format and the master key. */
 const KEY_CHECK_INTERVAL_MS = 60_000;
 
 /**
- * The time after which no process uses an earlier key. A process uses a key for up to a minute after reading the key's
- * id. It may then still finish a commit that has begun.
+ * The milliseconds after a key rotation until no process uses an earlier key. A process uses a key for up to a minute
+ * after a check, and can then still finish a commit that has begun.
  */
 export const KEY_FENCE_MS = KEY_CHECK_INTERVAL_MS + 15_000;
 
 /**
- * Creates the guard of a database on a server. It checks the database at the first operation and then once a minute.
- * While this process runs, another version may migrate the database, or `identity rekey` may change its keys. Checking
- * in every commit would be too slow in Cloud Firestore. The first secret of a database determines the database's key.
+ * Creates the guard of a database on a server. It checks format and keys at the first operation, and then once a
+ * minute: another version may migrate the database while this process runs, and `identity rekey` may change the keys. A
+ * check in every commit would be too slow in Cloud Firestore. A database without a key gets its key with its first
+ * secret.
  */
 export function sharedGuard(keyring: Keyring): DatabaseGuard {
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -130,7 +133,7 @@ export function sharedGuard(keyring: Keyring): DatabaseGuard {
     const [instance, keys] = await reader.getMany([instanceKey, keyRecordKey], ['body']);
     requireInstanceFormat(instance);
     const record = parseKeyRecord(keys);
-    // A process without keys neither reads nor writes secrets, so its keys need no check.
+    // If a process has no keys, it neither reads nor writes secrets. So do not check its keys.
     if (record !== undefined && !keyring.isEmpty) current = requireKeys(record, keyring);
     checkedAt = startedAt;
   };

@@ -1,4 +1,4 @@
-// The master keys of a process, from a file or a variable.
+// The master keys of a process, which come from a file or from an environment variable.
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,17 +8,19 @@ import { systemCode } from '../../systemCode.ts';
 import { generateMasterKey, type MasterKey, parseMasterKeys } from './masterKey.ts';
 
 interface KeySource {
-  /** Reads the keys, newest first. */
   read(): readonly MasterKey[];
-  /** Changes the stored keys; absent if only the operator can change them. */
+  /**
+   * Changes the stored keys. Absent if this process cannot store keys, because they are in a variable that only the
+   * operator can change.
+   */
   change?(change: (keys: readonly MasterKey[]) => readonly MasterKey[]): void;
   readonly file?: string;
 }
 
 /**
- * The master keys of a process. A keyring never drops a key, because snapshots may contain values that an earlier key
- * encrypted. For an unknown key, the keyring reads its source again, because `identity rekey` adds a key while servers
- * run.
+ * The master keys of a process. It keeps every key that it has read, because snapshots may contain values encrypted
+ * with an earlier key. If a key is unknown, it reads its source again, because `identity rekey` adds a key while
+ * servers run.
  */
 export class Keyring {
   private readonly source: KeySource;
@@ -28,7 +30,7 @@ export class Keyring {
     this.source = source;
   }
 
-  /** Whether there are no keys, as in a function that does not need them. */
+  /** Whether there is no key. A function that does not access secrets has none. */
   get isEmpty(): boolean {
     return this.keys().length === 0;
   }
@@ -38,7 +40,7 @@ export class Keyring {
     return this.source.change !== undefined;
   }
 
-  /** Reads the keys, newest first. */
+  /** Reads all keys, newest first. */
   keys(): readonly MasterKey[] {
     const keys = this.source.read();
     for (const key of keys) this.known.set(key.id, key);
@@ -69,21 +71,21 @@ export class Keyring {
     return this.add();
   }
 
-  /** Creates a key, and stores it as the newest. */
+  /** Generates a key, and stores it as the newest. */
   add(): MasterKey {
     const key = generateMasterKey();
     this.change((keys) => [key, ...keys]);
     return key;
   }
 
-  /** The file of the keys; undefined if the keys come from a text. */
+  /** The path of the key file; undefined if the keys come from a text. */
   get file(): string | undefined {
     return this.source.file;
   }
 
   /**
-   * Keeps only the keys with these ids in the key file. Moves each other key to its own file, because earlier backups
-   * need it. This process still has all keys.
+   * Keeps only the keys with these ids in the key file. Moves every other key to a file of its own, because restoring
+   * an earlier backup needs it. This process keeps all keys in memory.
    */
   retain(ids: readonly string[]): void {
     if (this.keys().some(({ id }) => !ids.includes(id)))
@@ -103,8 +105,8 @@ export function fileKeyring(file: string): Keyring {
 }
 
 /**
- * Opens a keyring with the keys in a text, which is read only once.
- * @param source the variable or the file of the text, for the error
+ * Opens a keyring with the keys in a text. Never reads the text's source again.
+ * @param source the name of the variable or file that contains the text, for the error
  * @throws IdentityError for a text without valid keys
  */
 export function givenKeyring(text: string, source = 'IDENTITY_MASTER_KEY'): Keyring {
@@ -113,13 +115,13 @@ export function givenKeyring(text: string, source = 'IDENTITY_MASTER_KEY'): Keyr
   return new Keyring({ read: () => keys });
 }
 
-/** Opens a keyring with a new key that is never stored. */
+/** Opens a keyring with a random key that exists only in this process. */
 export function temporaryKeyring(): Keyring {
   const keys = [generateMasterKey()];
   return new Keyring({ read: () => keys });
 }
 
-/** Opens a keyring without keys, for a process that does not read or write secrets. */
+/** Opens a keyring without keys, for a process that does not access secrets. */
 export function emptyKeyring(): Keyring {
   return new Keyring({ read: () => [] });
 }
@@ -141,8 +143,8 @@ export function earlierKeyPath(file: string, id: string): string {
 }
 
 /**
- * Reads a key file.
- * @returns no keys if the file does not exist
+ * Reads the keys in a key file.
+ * @returns an empty list if the file does not exist
  * @throws IdentityError for a file without valid keys; Error of the file system
  */
 function readKeyFile(file: string): readonly MasterKey[] {
@@ -163,8 +165,8 @@ function readKeyText(file: string): string | undefined {
 }
 
 /**
- * Replaces the keys of a file that only its owner can read, durably and atomically. First stores each removed key in a
- * file of its own. The partial file, which becomes the key file, serves as the lock.
+ * Replaces the keys in a key file durably and atomically. Only its owner can read the file. First stores each removed
+ * key in a file of its own. The incomplete new file also serves as the lock.
  * @param change returns the new keys
  * @throws IdentityError ABORTED while another process changes the file
  */

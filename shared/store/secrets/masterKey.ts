@@ -1,21 +1,19 @@
-// Master keys, and encryption of values with them.
+// Master keys, and the encryption of values with a master key.
 
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 
-/** A key that encrypts a database's secrets. */
 export interface MasterKey {
-  /** The id, which is stored with each encrypted value. It is derived from the key, but does not reveal the key. */
+  /**
+   * The id of the key, which each encrypted value contains. It is derived from the key, and does not reveal the key.
+   */
   readonly id: string;
-  /** The key as it is written in files and variables. */
+  /** The key as a key file or a variable contains it. */
   readonly text: string;
   readonly cipherKey: KeyObject;
 }
 
 interface KeyLookup {
-  /**
-   * Returns the key with an id.
-   * @throws IdentityError UNAVAILABLE for an unknown key
-   */
+  /** @throws IdentityError UNAVAILABLE for an unknown key */
   require(id: string): MasterKey;
 }
 
@@ -26,7 +24,7 @@ export function generateMasterKey(): MasterKey {
   return deriveMasterKey(randomBytes(KEY_BYTES));
 }
 
-/** Derives the id and the encryption key from a master key's bytes, so that neither reveals the other. */
+/** Derives the id and the encryption key from the bytes of a master key. Neither of them reveals the other. */
 function deriveMasterKey(bytes: Buffer): MasterKey {
   const derive = (purpose: string, length: number) =>
     Buffer.from(hkdfSync('sha256', bytes, '', `identity master key: ${purpose}`, length));
@@ -42,9 +40,9 @@ const base64 = /^[\w+/-]{43}=?$/;
 const comment = /#.*$/gm;
 
 /**
- * Parses keys of 32 bytes in base64 or hex, separated by commas or white space, newest first. Ignores text from `#` to
- * the end of a line.
- * @returns undefined if the text contains no key, or anything other than keys
+ * Parses master keys, newest first: 32 bytes each, in base64 or hexadecimal, separated by commas or white space.
+ * Ignores text from `#` to the end of a line.
+ * @returns undefined if the text contains no key, or contains anything else
  */
 export function parseMasterKeys(text: string): readonly MasterKey[] | undefined {
   const words = text
@@ -56,20 +54,21 @@ export function parseMasterKeys(text: string): readonly MasterKey[] | undefined 
 }
 
 const ALGORITHM = 'aes-256-gcm';
-/** The size of a random nonce. With 96 bits, NIST permits 2^32 nonces for each key (SP 800-38D, 8.3). */
+/** The bytes of a random nonce. With 96 bits, NIST permits 2^32 encryptions with a key (SP 800-38D, 8.3). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
  * Encrypts a value.
- * @param place the document and the field that contain the value; only `unseal` with the same place can decrypt it
- * @returns the key's id, a dot, then nonce, ciphertext and tag in base64url
+ * @param place the document and the field that will contain the value; `unseal` needs the same place, so that nobody
+ * can move the value elsewhere
+ * @returns the key's id and a dot, then nonce, ciphertext and tag in base64url
  */
 export function seal(key: MasterKey, text: string, place: string): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, key.cipherKey, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.from(place));
-  // GCM is a stream cipher: `final` returns no ciphertext.
+  // `final` returns nothing more, because GCM is a stream cipher.
   const encrypted = cipher.update(text, 'utf8');
   cipher.final();
   return `${key.id}.${Buffer.concat([nonce, encrypted, cipher.getAuthTag()]).toString('base64url')}`;

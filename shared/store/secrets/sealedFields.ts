@@ -1,4 +1,4 @@
-// Encrypts and decrypts secrets between operations and the database.
+// Encrypts secrets on the way to the database, and decrypts them on the way back.
 
 import { type DocumentFields, type FieldName, secrets } from '../documentFields.ts';
 import {
@@ -15,8 +15,9 @@ import { type MasterKey, seal, sealingKeyId, unseal } from './masterKey.ts';
 const sealedLists = new WeakMap<readonly FieldName[], readonly FieldName[]>();
 
 /**
- * Returns the names of the stored fields: replaces secrets with their encrypted forms. Returns the same list if it
- * contains no secrets, and always the same result for the same list, because databases cache prepared reads by list.
+ * Returns the names of the fields to read from the database: each secret is replaced by its encrypted form. For the
+ * same list, always returns the same object, because databases cache prepared reads by this object. Without secrets, it
+ * is `fields` itself.
  */
 export function sealedFieldNames(fields: readonly FieldName[]): readonly FieldName[] {
   const known = sealedLists.get(fields);
@@ -28,7 +29,6 @@ export function sealedFieldNames(fields: readonly FieldName[]): readonly FieldNa
   return sealed;
 }
 
-/** Decrypts a document's secrets. */
 export function unsealFields(document: StoredDocument, key: DocumentKey, keyring: Keyring): StoredDocument;
 export function unsealFields(document: DocumentFields, key: DocumentKey, keyring: Keyring): DocumentFields;
 export function unsealFields(document: DocumentFields, key: DocumentKey, keyring: Keyring): DocumentFields {
@@ -42,14 +42,13 @@ export function unsealFields(document: DocumentFields, key: DocumentKey, keyring
   return opened;
 }
 
-/** Whether a write contains unencrypted secrets. */
+/** Whether a write contains secrets in clear text, including secrets to remove. */
 export function hasSecrets(write: Write): boolean {
   if (write.type === 'delete') return false;
   for (const { name } of secrets) if (write.fields[name] !== undefined) return true;
   return false;
 }
 
-/** Encrypts the secrets of writes. */
 export function sealWrites(writes: readonly Write[], key: MasterKey): readonly Write[] {
   return writes.map((write) => {
     if (write.type === 'delete' || !hasSecrets(write)) return write;
@@ -59,7 +58,7 @@ export function sealWrites(writes: readonly Write[], key: MasterKey): readonly W
   });
 }
 
-/** Encrypts the secrets of a document; secrets to remove stay `null`. */
+/** Encrypts the secrets of a document. A secret to remove, which is `null`, remains `null`. */
 export function sealFields(fields: DocumentFields, document: DocumentKey, key: MasterKey): DocumentFields;
 export function sealFields(fields: DocumentChanges, document: DocumentKey, key: MasterKey): DocumentChanges;
 export function sealFields(fields: DocumentChanges, document: DocumentKey, key: MasterKey): DocumentChanges {
@@ -80,10 +79,10 @@ function bindingOf(document: DocumentKey, name: (typeof secrets)[number]['name']
 /** The collections whose documents have secrets. */
 export const secretCollections: readonly Collection[] = ['users', 'identityProviders'];
 
-/** The fields with the encrypted forms of all secrets. A read of these fields does not decrypt them. */
+/** The fields with the encrypted forms of secrets. A read of these fields returns them undecrypted. */
 export const sealedNames: readonly FieldName[] = secrets.map(({ sealedName }) => sealedName);
 
-/** Whether a document has a secret that another key encrypted. The document must have been read without decryption. */
+/** Whether a document has a secret that another key encrypted. The document must have been read with `sealedNames`. */
 export function hasOutdatedSecret(document: DocumentFields, keyId: string): boolean {
   return secrets.some(({ sealedName }) => {
     const sealed = document[sealedName];
@@ -91,7 +90,10 @@ export function hasOutdatedSecret(document: DocumentFields, keyId: string): bool
   });
 }
 
-/** Encrypts the secrets of a document with another key. The document must have been read without decryption. */
+/**
+ * Decrypts the secrets of a document, and encrypts them with another key. The document must have been read with
+ * `sealedNames`.
+ */
 export function resealFields(
   { id: _id, ...stored }: StoredDocument,
   key: DocumentKey,

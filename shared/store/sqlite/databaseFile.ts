@@ -1,4 +1,4 @@
-// SQLite files: creation, checks and copies.
+// Creates, checks and copies SQLite files.
 
 import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { access, open } from 'node:fs/promises';
@@ -31,8 +31,8 @@ const OPEN_TIMEOUT_MS = 5_000;
 const PAUSE_MS = 10;
 
 /**
- * Creates the database file, or checks the format and the master key of an existing file without writing to it. Only
- * the file's owner can read it, because it contains password hashes. SQLite gives its journal files the same
+ * Creates the database file if it is missing. Otherwise checks its format and its master key, without writing to it.
+ * Only the file's owner can read it, because it contains password hashes. SQLite gives its journal files the same
  * permissions.
  * @throws Error of SQLite or of the file system; IdentityError UNAVAILABLE for a file of another format, or a missing
  * or wrong master key, FAILED_PRECONDITION for a read-only file
@@ -45,12 +45,12 @@ export function prepareDatabaseFile(file: string, keyring: Keyring): void {
     if (isUnused(connection)) {
       enterWalMode(connection);
       connection.execute('BEGIN IMMEDIATE');
-      // Another process may have created the tables in the meantime.
+      // Check again within the transaction, because another process may have created the tables since.
       if (isUnused(connection)) createTables(connection, keyring);
       connection.execute('COMMIT');
     }
     checkFormatAndKeys(connection, keyring);
-    // A restored file is not in WAL mode.
+    // A file that was restored from a backup is not in WAL mode.
     if (readPragma(connection, 'journal_mode') !== 'wal') enterWalMode(connection);
   } finally {
     connection.close();
@@ -76,8 +76,8 @@ function openWritable(file: string): void {
 const READ_ONLY: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
 
 /**
- * Checks that no other user could have written the database's files, and makes the files readable only by their owner.
- * Skips missing files.
+ * Requires that no other user can have changed the database's files, and makes them readable only by their owner.
+ * Ignores missing files.
  * @throws IdentityError PERMISSION_DENIED
  */
 export function protectFiles(file: string): void {
@@ -87,7 +87,7 @@ export function protectFiles(file: string): void {
 
 const OTHERS_READ = 0o044;
 
-// Another process may remove the journal files during the check.
+// A journal file may be missing, because another process can remove it at any time.
 function protect(file: string): void {
   const status = statSync(file, { throwIfNoEntry: false });
   if (status === undefined) return;
@@ -98,7 +98,8 @@ function protect(file: string): void {
 }
 
 /**
- * Checks the formats in the file and in the instance's document, and the master keys.
+ * Requires the format of this version in the file and in the instance's document. Requires that the keyring contains
+ * the database's master keys.
  * @throws IdentityError UNAVAILABLE
  */
 function checkFormatAndKeys(connection: SqliteConnection, keyring: Keyring): void {
@@ -111,7 +112,7 @@ function checkFormatAndKeys(connection: SqliteConnection, keyring: Keyring): voi
 }
 
 /**
- * Checks the format of the file.
+ * Requires that the file has the format of this version.
  * @throws IdentityError UNAVAILABLE for another format
  */
 export function requireFileFormat(connection: SqliteConnection): void {
@@ -120,13 +121,14 @@ export function requireFileFormat(connection: SqliteConnection): void {
 }
 
 /**
- * Whether the file has no tables. A transaction creates the tables and sets the format, so a file has both or neither.
+ * Whether the file has no tables yet. A transaction creates the tables and sets the format, so a file has both or
+ * neither.
  */
 function isUnused(connection: SqliteConnection): boolean {
   return readFileFormat(connection) === 0 && !hasDocuments(connection);
 }
 
-/** Reads the file's format: SQLite's `user_version`, which is 0 if it was never set. */
+/** Reads the file's format, which is in SQLite's `user_version`. It is 0 if it was never set. */
 function readFileFormat(connection: SqliteConnection): number {
   return z.number().parse(readPragma(connection, 'user_version'));
 }
@@ -140,8 +142,8 @@ function hasDocuments(connection: SqliteConnection): boolean {
   return connection.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'documents'`).get() !== undefined;
 }
 
-// Retry here: SQLite ignores the busy timeout when it enters WAL mode, to avoid a deadlock between two processes that
-// open the same new file.
+// Retry, because SQLite ignores the busy timeout when it enters WAL mode. SQLite thus avoids a deadlock of two
+// processes that open the same new file.
 function enterWalMode(connection: SqliteConnection): void {
   const deadline = performance.now() + OPEN_TIMEOUT_MS;
   for (;;) {
@@ -158,8 +160,8 @@ function enterWalMode(connection: SqliteConnection): void {
 const sqlTypes = { string: 'TEXT', boolean: 'INTEGER', integer: 'INTEGER' } as const;
 
 /**
- * Creates the tables, and the record of the master key. Requires an open transaction, so that only one of two processes
- * creates a key.
+ * Creates the tables, and stores the id of the master key. Call this function in a transaction, so that only one of
+ * several processes creates a key.
  */
 function createTables(connection: SqliteConnection, keyring: Keyring): void {
   const columns = storedFieldNames.map((name) => `, ${column(name)} ${sqlTypes[documentFieldTypes[name]]}`).join('');
@@ -178,23 +180,23 @@ function createTables(connection: SqliteConnection, keyring: Keyring): void {
 }
 
 export interface CopyOptions {
-  /** The keyring, which must contain the keys of the database. */
+  /** Must contain the master keys of the database. */
   readonly keyring: Keyring;
-  /** Changes the copy before the copy gets its final name. */
+  /** Changes the copy before it appears under its name. */
   readonly complete?: (copy: SqliteConnection) => void;
-  /** Whether the source is a backup. A log file next to a backup does not belong to the backup, so it is not read. */
+  /** Whether the source is a backup. The copy then ignores a log file next to it, which cannot belong to a backup. */
   readonly isBackup?: boolean;
-  /** Receives a warning for each folder of a killed process that the copy has removed. */
+  /** Called with a warning for each folder that a killed process left and the copy has removed. */
   readonly warn?: (warning: string) => void;
-  /** Receives the share of the database that is copied, from 0 to 1. */
+  /** Called with the copied share of the database, from 0 to 1. */
   readonly onCopied?: (share: number) => void;
 }
 
 /**
- * Copies the present state of a database into a new file, which only its owner can read. Other connections may write to
- * the database during the copy. The copy appears under its name only when it is complete and durable.
- * @throws IdentityError for a file that is not a database of an instance, or has another format or another key, before
- * anything is written; Error of the file system, EEXIST if the name is taken
+ * Copies the present state of a database to a new file, which only its owner can read. Other connections may write to
+ * the database meanwhile. The copy appears under its name only when it is complete and durable.
+ * @throws IdentityError if the source is not the database of an instance, or has another format or another key, before
+ * anything is written; Error of the file system, EEXIST if the target exists
  */
 export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<void> {
   await access(source);
@@ -214,7 +216,10 @@ export async function copyDatabase(source: string, target: string, options: Copy
   }
 }
 
-/** The position of the journal version in a database's header: 2 if the database has a log file, otherwise 1. */
+/**
+ * The offset of a byte in the header of a SQLite file. The byte is 2 if the database uses a write-ahead log, otherwise
+ * 1.
+ */
 const WRITE_VERSION = 18;
 
 async function requireNoLog(file: string): Promise<void> {
@@ -235,14 +240,14 @@ function checkSource(file: string, keyring: Keyring): void {
 
 async function copyPages(source: string, target: string, onCopied: CopyOptions['onCopied']): Promise<void> {
   using database = new DatabaseSync(source, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-  // Without a read transaction, each commit of another connection would restart the copy.
+  // Without this read transaction, the copy would start again after each commit of another connection.
   database.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
   await backup(database, target, {
     progress: ({ totalPages, remainingPages }) => onCopied?.(1 - remainingPages / totalPages),
   });
 }
 
-/** Converts a copy to a single file without a log, and checks it. */
+/** Checks a copy, and converts it to a file that needs no write-ahead log. */
 function makeSelfContained(file: string, { complete }: CopyOptions): void {
   const connection = connectSqlite({ file, busyTimeout: BUSY_TIMEOUT_MS });
   try {
@@ -254,7 +259,7 @@ function makeSelfContained(file: string, { complete }: CopyOptions): void {
   }
 }
 
-/** Gives a copied instance a new id. */
+/** Gives the instance in a copied database another id. */
 export function makeOtherInstance(copy: SqliteConnection): void {
   const [instance] = selectDocuments(copy, [instanceKey], ['body']).documents;
   if (instance !== undefined) applyWrites(copy, [newIdWrite(instance)], nextVersion(copy));

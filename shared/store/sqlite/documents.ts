@@ -1,4 +1,4 @@
-// Reading and writing documents in SQLite.
+// Reads and writes documents in SQLite.
 
 import type { StatementResultingChanges } from 'node:sqlite';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ import {
 } from '../store.ts';
 import type { SqliteConnection } from './sqliteConnection.ts';
 
-/** Returns a field's column, quoted because some of the names are SQL keywords. */
+/** Returns the name of a field's column. It is quoted, because some names are keywords of SQL. */
 export function column(name: FieldName): string {
   return `"${name}"`;
 }
@@ -29,24 +29,22 @@ const idColumn = z.string();
 
 /**
  * Converts a row of a scan to a document.
- * @param row values in the order of `fields`, then the row's id
+ * @param row the values of `fields`, then the document's id
  */
 export function toScannedDocument(row: readonly unknown[], fields: readonly FieldName[]): StoredDocument {
   const id = row[fields.length];
   return toDocument(typeof id === 'string' ? id : idColumn.parse(id), row, fields);
 }
 
-/**
- * Converts a row to a document.
- * @param row values in the order of `fields`; further values are ignored
- */
+/** @param row the values of `fields`; further values are ignored */
 function toDocument(id: string, row: readonly unknown[], fields: readonly FieldName[]): StoredDocument {
   const document: MutableDocument = { id };
   for (let index = 0; index < fields.length; index++) {
     const name = fields[index];
     const value = row[index];
     if (name === undefined || value === null) continue;
-    // Look up the type of numbers only: most values are texts, and the look-up would slow down exports.
+    // Look up the type only of numbers, which may be booleans. Most values are texts, and looking up their types would
+    // slow down exports.
     const isBoolean = typeof value === 'number' && documentFieldTypes[name] === 'boolean';
     setField(document, name, isBoolean ? value !== 0 : value);
   }
@@ -70,8 +68,8 @@ export function selectDocuments(
 ): VersionedDocuments {
   const documents: (StoredDocument | undefined)[] = [];
   const versions: Version[] = [];
-  // Documents of the same commit have the same version. Reuse its text, because formatting a version takes as long as
-  // reading a field.
+  // Documents that the same commit wrote have the same version. Reuse the version's text, because creating it takes as
+  // long as reading a field.
   let last = { version: Number.NaN, text: '' };
   const formatVersion = (version: number) => {
     if (version !== last.version) last = { version, text: versionText(version) };
@@ -95,8 +93,8 @@ export function selectDocuments(
 }
 
 /**
- * The number of documents that one statement reads. Reading them together takes a third of the time of separate
- * statements.
+ * The number of documents that a statement reads. Fifty statements for one document each would take three times as
+ * long.
  */
 const SELECTED_TOGETHER = 50;
 
@@ -108,18 +106,13 @@ function versionText(version: number): string {
 
 interface SelectStatements {
   readonly single: string;
-  /**
-   * Selects up to `SELECTED_TOGETHER` documents. The last column is the position of each document's key in the request.
-   */
+  /** Selects `SELECTED_TOGETHER` documents. The last column is the index of the document's key in the request. */
   readonly batch: string;
 }
 
 const selects = new WeakMap<readonly FieldName[], SelectStatements>();
 
-/**
- * Returns the statements that select these fields, followed by the version. Caches the statements for each list of
- * fields.
- */
+/** Returns the statements that select some fields and the version of documents. Caches them for each list of fields. */
 function selectSql(fields: readonly FieldName[]): SelectStatements {
   const known = selects.get(fields);
   if (known !== undefined) return known;
@@ -135,8 +128,8 @@ function selectSql(fields: readonly FieldName[]): SelectStatements {
 }
 
 /**
- * Compares versions, within the connection's open transaction.
- * @throws WriteConflictError for the first document that has another version
+ * Requires that documents have the expected versions. Runs in the open transaction of the connection.
+ * @throws WriteConflictError for the first document with another version
  */
 export function checkVersions(connection: SqliteConnection, expected: ExpectedVersions): void {
   for (const { key, version } of expected.values()) {
@@ -157,8 +150,8 @@ const NEXT_VERSION = 'UPDATE clock SET value = value + 1 RETURNING value';
 const versionRow = z.tuple([z.number()]);
 
 /**
- * Returns the version of all documents that the connection's open transaction writes. All documents share one counter,
- * so that a document that was deleted and created again has a new version.
+ * Returns the version for all documents that the open transaction of the connection writes. A single counter supplies
+ * the versions of all documents, so a document that was deleted and created again gets a new version.
  */
 export function nextVersion(connection: SqliteConnection): number {
   return versionRow.parse(connection.prepare(NEXT_VERSION).get())[0];
@@ -167,9 +160,9 @@ export function nextVersion(connection: SqliteConnection): number {
 const DELETE_DOCUMENT = 'DELETE FROM documents WHERE collection = ? AND id = ?';
 
 /**
- * Applies writes in order, within the connection's open transaction.
- * @param version the transaction's `nextVersion`
- * @throws WriteConflictError for the first failed precondition; earlier writes stay applied
+ * Applies writes in order, in the open transaction of the connection.
+ * @param version the version of this transaction, from `nextVersion`
+ * @throws WriteConflictError for the first failed precondition; the earlier writes remain applied
  */
 export function applyWrites(connection: SqliteConnection, writes: readonly Write[], version: number): void {
   for (const write of writes) {
@@ -198,7 +191,8 @@ function changesOne({ changes }: StatementResultingChanges): boolean {
 }
 
 /**
- * Adds the values of the present fields to `values`. Returns a bit for each field, in the order of `storedFieldNames`.
+ * Adds the values of the fields that are present to `values`. Returns a number with a bit for each present field; the
+ * bits are in the order of `storedFieldNames`.
  */
 function addPresent(fields: DocumentChanges, values: SqlValue[]): number {
   let present = 0;
@@ -217,9 +211,10 @@ function addPresent(fields: DocumentChanges, values: SqlValue[]): number {
 const writeStatements = { create: new Map<number, string>(), update: new Map<number, string>() };
 
 /**
- * Returns the statement that creates a document with the present fields, or sets these fields of an existing document.
- * The statement's parameters are the version, the values, the collection and the id. Caches statements, because few
- * combinations of fields occur, and each occurs often.
+ * Returns the statement that creates a document with some fields, or sets these fields of a document. Its parameters
+ * are the version, the values, the collection and the id. Caches statements, because only a few combinations of fields
+ * occur.
+ * @param present a bit for each field; see `addPresent`
  */
 function writeSql(type: 'create' | 'update', present: number): string {
   const known = writeStatements[type].get(present);

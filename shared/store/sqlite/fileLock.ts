@@ -1,5 +1,5 @@
-// Locks an instance in a directory with the locks of a SQLite file, which the operating system releases when a process
-// ends.
+// Locks an instance among the processes of one machine. Uses SQLite's locks on a file, which the operating system
+// releases when a process ends.
 
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -24,23 +24,24 @@ import { isBusy, isDamaged, withStoreErrors } from './sqliteConnection.ts';
 const POLL_MS = 100;
 
 /**
- * The file of the lock. Only this module may open this file, because closing another descriptor of the file would
- * release this process's locks.
+ * The file that is locked. No other module may open it: closing a second descriptor would release the locks of this
+ * process.
  */
 const LOCK_FILE = 'lock.sqlite';
 /**
- * The suffix of files that describe holders. A holder keeps its file locked; files of killed processes are not locked.
+ * The suffix of the files that describe holders of the lock. A holder keeps its file locked, so an unlocked file
+ * belongs to a killed process.
  */
 const HOLDER = '.holder';
 
-/** SQLite's code for a missing file. */
+/** SQLite's result code for a missing file. */
 const CANNOT_OPEN = 14;
 
 const holderSchema = z.object({ operation: z.string(), caller: z.string(), since: z.string() });
 
 /**
- * Creates the lock of an instance for the processes that use its directory on one machine.
- * @param directory the directory of the lock's files, which is created when the lock is first taken
+ * Creates the lock of an instance for processes that use the same directory on one machine.
+ * @param directory the directory for the lock's files; the first call of `take` creates it
  * @param position returns the position of the newest commit
  */
 export function createFileLock(directory: string, position: () => string): InstanceLock {
@@ -85,12 +86,15 @@ function makeLockDirectory(directory: string): void {
   }
 }
 
-/** The statements that lock a file until its connection is closed. BEGIN alone locks nothing; the first read does. */
+/**
+ * The statements that lock a file until the connection is closed. BEGIN does not lock the file yet, but the following
+ * read does.
+ */
 const lockStatements = { alone: 'BEGIN EXCLUSIVE', shared: 'BEGIN; SELECT count(*) FROM sqlite_schema' };
 
 /**
- * Locks a file, and creates it if it is missing. Returns undefined if another connection's lock excludes this one. Does
- * not replace a damaged file: another process may hold the lock of the old file, and would not notice the new file.
+ * Locks a file, which is created if it is missing. Returns undefined if a lock of another connection prevents this.
+ * Does not replace a damaged file: another process may hold a lock on it, and would not notice a new file.
  */
 function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
@@ -107,7 +111,10 @@ function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
   }
 }
 
-/** Creates a file that describes a holder. The file gets its name only when it is complete and locked. */
+/**
+ * Creates the file that describes a holder of the lock. The file appears under its name only when it is complete and
+ * locked.
+ */
 async function describeHolder(file: string, holder: LockHolder): Promise<DatabaseSync> {
   const unnamed = `${file}.new`;
   createPrivateFile(unnamed);
@@ -123,15 +130,15 @@ async function describeHolder(file: string, holder: LockHolder): Promise<Databas
   }
 }
 
-/** Writes the description of a holder, and keeps the file locked. */
+/** Writes the description of a holder to a file, and keeps the file locked. */
 function writeHolder(database: DatabaseSync, { operation, caller, since }: LockHolder): void {
-  // Write without a journal and without syncing, because the file is not needed after a crash.
+  // The file is useless after a crash, so write it without a journal and without syncing.
   database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE TABLE holder (operation, caller, since)');
   database.prepare('INSERT INTO holder VALUES (?, ?, ?)').run(operation, caller, since);
   database.exec(lockStatements.shared);
 }
 
-/** Finds the most recent holder, and removes the files of killed processes. */
+/** Returns the description of the most recent holder. Removes the files of killed processes. */
 async function findHolder(directory: string): Promise<LockHolder | undefined> {
   const holders: LockHolder[] = [];
   const names = await readdir(directory);
@@ -143,9 +150,9 @@ async function findHolder(directory: string): Promise<LockHolder | undefined> {
   return holders.sort((a, b) => b.since.localeCompare(a.since))[0];
 }
 
-/** Reads the holder's description in a file; undefined if no process keeps the file locked. */
+/** Reads the description of a holder. Returns undefined if no process keeps the file locked. */
 function readHolder(file: string): LockHolder | 'unreadable' | undefined {
-  // Do not create the file, because its holder may just have removed it.
+  // Do not create the file if it is missing: the holder may have removed it.
   const database = openIfThere(file);
   try {
     database?.exec(`PRAGMA busy_timeout = 0; ${lockStatements.alone}`);
@@ -159,12 +166,12 @@ function readHolder(file: string): LockHolder | 'unreadable' | undefined {
   }
 }
 
-/** How long other processes may keep a holder's file locked while they read it, in milliseconds. */
+/** The milliseconds for which this process waits while other processes lock a holder's file to read it. */
 const LOOK_MS = 100;
 
 /**
- * Reads the description in a locked file. Waits for a moment, because another process may also lock the file to read
- * it.
+ * Reads the description in a file that its holder keeps locked. Another process may lock the file too, to read it, so
+ * waits for a moment.
  */
 function describeLocked(database: DatabaseSync): LockHolder | 'unreadable' {
   try {
@@ -176,7 +183,7 @@ function describeLocked(database: DatabaseSync): LockHolder | 'unreadable' {
   }
 }
 
-/** Opens an existing file; undefined if it is missing. */
+/** Opens a file. Returns undefined if it is missing, and does not create it. */
 function openIfThere(file: string): DatabaseSync | undefined {
   const url = pathToFileURL(file);
   url.search = 'mode=rw';
@@ -188,7 +195,10 @@ function openIfThere(file: string): DatabaseSync | undefined {
   }
 }
 
-/** Removes the files of killed processes. Requires the exclusive lock: then no other process can have such a file. */
+/**
+ * Removes the files of killed processes. Call it only with the exclusive lock, because then no file can belong to a
+ * living process.
+ */
 async function removeLeft(directory: string): Promise<void> {
   const names = await readdir(directory);
   for (const name of names.filter((name) => name !== LOCK_FILE)) await rm(join(directory, name), { force: true });

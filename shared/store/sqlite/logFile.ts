@@ -1,4 +1,4 @@
-// The write-ahead log of a SQLite file: its size, durability and checkpoints.
+// The write-ahead log of a SQLite file: its size, and how its content becomes durable and moves into the database.
 
 import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -13,32 +13,35 @@ import type { Writer } from './writer.ts';
 const syncData = promisify(fdatasync);
 
 /**
- * The write-ahead log of an open database, read as a file. This is safe only for the log: closing another descriptor of
- * the database's other files would release SQLite's locks.
+ * The file of a database's write-ahead log. No other file of an open database may be opened like this: closing a second
+ * descriptor would release SQLite's locks.
  */
 export class LogFile {
   private descriptor: number | undefined;
 
   /**
-   * @param connection a connection that has already read. It must stay open while this object is in use, because
-   * closing the last connection deletes the log
+   * @param connection a connection that has read something, so that the log exists. It must stay open as long as this
+   * object, because closing the last connection deletes the log
    * @throws Error of the file system
    */
   constructor(connection: SqliteConnection) {
     this.descriptor = openSync(`${connection.file}-wal`, 'r+');
   }
 
-  /** Waits until all earlier commits are on the disk. SQLite itself would block the main thread. */
+  /**
+   * Resolves when all earlier commits are on the disk. Replaces SQLite's own syncing, which would block the main
+   * thread.
+   */
   readonly sync: () => Promise<void> = shareRuns(async () => {
     if (this.descriptor !== undefined) await syncData(this.descriptor);
   });
 
   /**
-   * Returns the size of the file. After the content was moved into the database, SQLite shortens the file to a few
-   * megabytes at the next commit. So the size of the file is close to the size of the content in use.
+   * Returns the size of the log in bytes. It is close to the size of the content that is in use: once the content is in
+   * the database, the next commit shortens the file to a few megabytes.
    */
   size(): number {
-    // The store may already have closed the file, because a snapshot may be closed after the store.
+    // The file may be closed already: a snapshot can be closed after the store.
     return this.descriptor === undefined ? 0 : fstatSync(this.descriptor).size;
   }
 
@@ -48,24 +51,21 @@ export class LogFile {
   }
 }
 
-/** The growth of the write-ahead log after which its content is moved into the database. */
+/** The number of bytes by which the log grows before its content is moved into the database. */
 const GROWTH_BYTES = 32 * 2 ** 20;
-/** The number of pages that can be moved and synced while the writer waits. */
+/** The number of pages that may be moved while the writer waits. */
 const LAST_PAGES = 256;
 
 /**
- * The number of pages in the log, and how many of these pages are in the database. Both are -1 while another process
- * moves the pages.
+ * The result of a checkpoint: the number of pages in the log, and how many of them are in the database. Both are -1
+ * while another process runs a checkpoint.
  */
 const progressSchema = z.object({ log: z.number(), checkpointed: z.number() });
 
-/**
- * The modes of a checkpoint: `PASSIVE` moves as much as readers allow, `TRUNCATE` moves everything and empties the
- * file.
- */
+/** `PASSIVE` moves the pages that no reader needs. `TRUNCATE` moves all pages and empties the file. */
 type Mode = 'PASSIVE' | 'TRUNCATE';
 
-// The worker's program is a text without imports, so that a bundle needs no separate file.
+// The program of the worker thread. It is a text without imports, so that a bundle needs no further file.
 const program = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { DatabaseSync } = require('node:sqlite');
@@ -76,8 +76,9 @@ const program = `
 `;
 
 /**
- * Moves the write-ahead log into the database in a worker thread, while the writer continues. If the log still exceeds
- * `CHECKPOINT_PAGES`, SQLite itself moves it within a commit, which then takes a tenth of a second.
+ * Moves the content of the write-ahead log into the database, in a worker thread. The writer continues meanwhile. If
+ * the log still exceeds `CHECKPOINT_PAGES`, SQLite moves the content within a commit, which then takes a tenth of a
+ * second.
  */
 export class Checkpoints {
   private readonly file: string;
@@ -88,8 +89,8 @@ export class Checkpoints {
   private begunAt = 0;
 
   /**
-   * @param betweenCommits a function that runs work while no commit adds pages to the log. Once all pages are moved,
-   * the next commit reuses the log from its start.
+   * @param betweenCommits runs a function while no commit adds pages to the log. If all pages are moved then, the next
+   * commit reuses the log from its start
    */
   constructor(file: string, betweenCommits: Writer['between']) {
     this.file = file;
@@ -97,8 +98,8 @@ export class Checkpoints {
   }
 
   /**
-   * Starts to move the log if it has grown enough since the last time, or if it exceeds its limit. If it exceeds its
-   * limit, all snapshots have ended, so none of them needs the log.
+   * Starts a checkpoint if the log has grown enough since the last checkpoint, or if it exceeds its limit. In the
+   * latter case all snapshots have ended, so no reader needs the log.
    */
   afterCommit(logBytes: number, isOverLimit: boolean): void {
     if (logBytes < this.begunAt) this.begunAt = 0;
@@ -119,7 +120,7 @@ export class Checkpoints {
     }
   }
 
-  /** Moves the log until few pages remain; returns false if a snapshot needs the rest. */
+  /** Moves pages until only a few remain. Returns false if a snapshot needs the remaining pages. */
   private async moveMost(): Promise<boolean> {
     for (let before = -1; ; ) {
       const { log: pages, checkpointed } = await this.move('PASSIVE');

@@ -1,4 +1,4 @@
-// Past states of a SQLite database, and their scans.
+// Past states of a SQLite database, and scans of their documents.
 
 import { statSync } from 'node:fs';
 import { snapshotEnded } from '../../errors/storeErrors.ts';
@@ -10,19 +10,19 @@ import { column, toScannedDocument } from './documents.ts';
 import type { LogFile } from './logFile.ts';
 import { connectSqlite, fromSqliteError, type SqliteConnection } from './sqliteConnection.ts';
 
-/** A database file, and the limit of its write-ahead log. */
+/** A database file with its write-ahead log, and the limit on the size of the log. */
 export interface LogLimit {
   readonly file: string;
   readonly log: LogFile;
-  /** The number of bytes by which the log may exceed the size of the database. */
+  /** The log may exceed the size of the database by this number of bytes. */
   readonly logMarginBytes: number;
 }
 
 const LOG_CHECK_INTERVAL_MS = 500;
 
 /**
- * The open moments of one database. After a moment is opened, SQLite keeps every written page in the write-ahead log.
- * Therefore this class ends all moments when the log exceeds its limit, so that writers can continue.
+ * The moments of a database that are open for reading. While a moment is open, SQLite keeps every written page in the
+ * write-ahead log. If the log exceeds its limit, this class ends all moments, so that writers can continue.
  */
 export class Moments {
   private readonly limit: LogLimit;
@@ -33,7 +33,10 @@ export class Moments {
     this.limit = limit;
   }
 
-  /** Opens a moment. While moments are open, a timer checks the log, to which other processes write too. */
+  /**
+   * Opens a moment. While a moment is open, a timer checks the size of the log, because other processes write to it
+   * too.
+   */
   open(): SqliteMoment {
     const moment = openSqliteMoment(this.limit.file, () => {
       this.opened.delete(moment);
@@ -46,8 +49,8 @@ export class Moments {
 
   /**
    * Ends all moments if the log exceeds its limit.
-   * @param logBytes the size of the log
-   * @returns whether the log exceeds the limit
+   * @param logBytes the size of the log in bytes
+   * @returns whether the log exceeds its limit
    */
   limitLog(logBytes = this.limit.log.size()): boolean {
     const { file, logMarginBytes } = this.limit;
@@ -61,25 +64,25 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** A moment that this module can end before its reader disposes of it. */
+/** A past state of the database. `Moments` can end it before its reader disposes of it. */
 export interface SqliteMoment extends Moment {
   /**
-   * Returns the moment's connection. All reads of the connection return the state of the moment.
-   * @throws IdentityError ABORTED when the moment has ended
+   * Returns the connection whose reads return this state.
+   * @throws IdentityError ABORTED if the moment has ended
    */
   connection(): SqliteConnection;
-  /** Releases the state that the moment keeps. */
+  /** Ends the moment, so that SQLite need not keep its pages. */
   end(): void;
 }
 
 /**
- * Opens a separate connection that reads the present state of the database until it is closed.
+ * Opens a connection that continues to read the present state until it is closed.
  * @param onEnd called once, when the moment has ended
  */
 function openSqliteMoment(file: string, onEnd: () => void): SqliteMoment {
   const connection = connectSqlite({ file });
   connection.execute('BEGIN');
-  // BEGIN does not fix the state of a read transaction; the first read does.
+  // The first read fixes the state of a read transaction; BEGIN does not.
   connection.prepare('SELECT count(*) FROM (SELECT 1 FROM documents LIMIT 1)').get();
   let hasEnded = false;
   const end = () => {
@@ -99,7 +102,10 @@ function openSqliteMoment(file: string, onEnd: () => void): SqliteMoment {
   };
 }
 
-/** The sizes of batches: small while requests arrive, because each request waits for the current batch. */
+/**
+ * The numbers of documents in a batch. While requests arrive, batches are small, because each request waits for the
+ * current batch.
+ */
 const batchSizes = { attended: 100, unattended: 500 };
 
 /** Reads the documents of a range in batches, and yields to the event loop before each batch. */
@@ -129,7 +135,7 @@ export async function* scanSqlite(
   }
 }
 
-/** Returns at most `size` documents; fewer if they are large. */
+/** Reads at most `size` documents from the rows, or fewer if the documents are large. */
 function takeBatch(rows: Iterator<unknown>, fields: readonly FieldName[], size: number) {
   const documents: StoredDocument[] = [];
   let characters = 0;

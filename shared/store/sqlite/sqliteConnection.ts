@@ -1,4 +1,4 @@
-// Connections to a SQLite file, and conversion of SQLite's errors.
+// Opens connections to a SQLite file, and converts SQLite's errors.
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
@@ -6,43 +6,44 @@ import { z } from 'zod';
 import { storeFailed, storeUnavailable } from '../../errors/storeErrors.ts';
 import { isDatabaseFull, isStorageFull, sqliteCode, withFullPath } from '../../systemCode.ts';
 
-/** A connection to a database file. It caches prepared statements. */
+/** A connection to a SQLite file. It caches the statements that it has prepared. */
 export interface SqliteConnection {
   readonly file: string;
   execute(sql: string): void;
-  /** Runs a statement, which is prepared once. */
+  /** Runs a statement, and caches the prepared statement. */
   run(sql: string): void;
   inTransaction(): boolean;
   isOpen(): boolean;
-  /** Returns a statement, which is prepared once and must not run twice at the same time. Its rows are arrays. */
+  /** Returns a cached statement, which must not run twice at the same time. Its rows are arrays. */
   prepare(sql: string): StatementSync;
-  /** Prepares a statement for this caller only, so that its rows can be read step by step. */
+  /** Returns a statement for one caller alone, which can read its rows step by step. Its rows are arrays. */
   prepareAnew(sql: string): StatementSync;
   close(): void;
 }
 
-/** The default time for which SQLite waits for another process's lock, and blocks this process. */
+/** The milliseconds for which SQLite waits for a lock of another process by default. The wait blocks this process. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
 export interface ConnectionOptions {
   readonly file: string;
-  /** How many milliseconds SQLite blocks this process while another process holds a lock. */
+  /** The milliseconds for which SQLite waits for a lock of another process. The wait blocks this process. */
   readonly busyTimeout?: number;
   readonly readOnly?: boolean;
 }
 
 /**
- * The size to which SQLite shortens a write-ahead log after its content was moved into the database. Commits to a
- * larger file were not faster, and the size of a small file shows how much of the file is in use.
+ * The size in bytes to which SQLite shortens the write-ahead log once its content is in the database. Commits were not
+ * faster with a larger file. If the file is small, its size shows how much of it is in use.
  */
 export const KEPT_LOG_BYTES = 4 * 2 ** 20;
 /**
- * The number of pages after which a commit moves the log into the database, if `Checkpoints` has not done so before.
+ * The number of pages in the log after which a commit moves them into the database. Usually `Checkpoints` has moved
+ * them before.
  */
 const CHECKPOINT_PAGES = 16_000;
 
 /**
- * Opens a connection to an existing database file. SQLite erases deleted and overwritten content from free space.
+ * Opens a connection to an existing SQLite file. SQLite overwrites deleted content with zeros (`secure_delete`).
  * @throws Error of SQLite
  */
 export function connectSqlite({
@@ -82,10 +83,10 @@ const LOCK_TIMEOUT_MS = 5_000;
 const MAX_PAUSE_MS = 20;
 
 /**
- * Runs work in a write transaction, as soon as no other connection has one. Does not block this process during the
- * wait. Other code never runs within the transaction, because the work is synchronous.
- * @throws Error of SQLite if another connection keeps the lock for some seconds; the error of the work or the commit,
- * after a rollback
+ * Runs work in a write transaction, once no other connection has one. The wait does not block this process. The work is
+ * synchronous, so no other code of this process runs within the transaction.
+ * @throws Error of SQLite if another connection keeps the lock for some seconds; the error of the work or of the
+ * commit, after a rollback
  */
 export async function inWriteTransaction<Result>(connection: SqliteConnection, work: () => Result): Promise<Result> {
   const deadline = performance.now() + LOCK_TIMEOUT_MS;
@@ -102,8 +103,8 @@ export async function inWriteTransaction<Result>(connection: SqliteConnection, w
 }
 
 /**
- * Begins a write transaction; returns false if another connection has one.
- * @throws Error of SQLite; after the deadline also if another connection has a write transaction
+ * Begins a write transaction. Returns false if another connection has one.
+ * @throws Error of SQLite; after the deadline, also if another connection has a write transaction
  */
 function begin(connection: SqliteConnection, deadline: number): boolean {
   connection.execute('PRAGMA busy_timeout = 0');
@@ -120,7 +121,7 @@ function begin(connection: SqliteConnection, deadline: number): boolean {
 
 const sqliteError = z.object({ code: z.literal('ERR_SQLITE_ERROR'), errstr: z.string() });
 
-/** SQLite's result codes for a lock of another connection, a failing disk, and a damaged file or another kind of file. */
+/** SQLite's result codes: another connection holds a lock; the disk fails; the file is damaged or no database. */
 const results = { busy: [5, 6], io: [10], damaged: [11, 26] };
 
 function isResult(reason: unknown, codes: readonly number[]): boolean {
@@ -128,15 +129,13 @@ function isResult(reason: unknown, codes: readonly number[]): boolean {
   return code !== undefined && codes.includes(code);
 }
 
-/** Whether `reason` is SQLite's error for a lock that another connection holds. */
 export const isBusy = (reason: unknown): boolean => isResult(reason, results.busy);
 
-/** Whether `reason` is SQLite's error for a file that is damaged or not a database. */
 export const isDamaged = (reason: unknown): boolean => isResult(reason, results.damaged);
 
 /**
- * Runs work, and converts an error of SQLite.
- * @param file the file that the work may enlarge
+ * Runs work. If SQLite throws an error, converts it to an error of the store.
+ * @param file the file that the work may enlarge, for the error about a full disk
  */
 export function withStoreErrors<Result>(work: () => Result, file?: string): Result {
   try {
@@ -148,14 +147,15 @@ export function withStoreErrors<Result>(work: () => Result, file?: string): Resu
 
 const DISK_FULL = 'its disk is full: free space in the data directory, then repeat the call';
 /**
- * The text for SQLite's errors of reading and writing. A quota, a network disk or a broken disk can also cause them.
+ * The reason to report for SQLite's errors of reading and writing. Besides the disk itself, a quota or the network can
+ * cause such an error.
  */
 const DISK_FAILED =
   'its disk cannot be read or written: check its space, its quota and its health, then repeat the call';
 
 /**
- * Converts an error of SQLite, or of the system for a full disk, to an error without confidential details. The cause
- * contains the path of a full disk. Returns any other reason unchanged.
+ * Converts an error of SQLite to an error without confidential details. Also converts the operating system's error
+ * about a full disk; the path of the disk is in the cause. Returns any other error unchanged.
  */
 export function fromSqliteError(reason: unknown): unknown {
   if (isBusy(reason)) return storeUnavailable({}, { cause: reason });

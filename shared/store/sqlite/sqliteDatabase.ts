@@ -12,14 +12,18 @@ import { connectSqlite, fromSqliteError, type SqliteConnection, withStoreErrors 
 import { insertEvents, openTrail, toTrailError } from './trail.ts';
 import { type Change, createWriter, type Writer } from './writer.ts';
 
-/** Leaves room for the commit that exceeds the limit: the log stays below the size of the database plus 64 MB. */
+/**
+ * A commit may exceed the limit before the snapshots end. With this margin, the log still stays below the size of the
+ * database plus 64 MB.
+ */
 const LOG_MARGIN_BYTES = 56 * 2 ** 20;
 
-/** A commit with more writes counts as bulk work. */
+/** A commit with more writes than this counts as bulk work. */
 const MAX_SMALL_WRITES = 16;
 /**
- * The recommended sizes for bulk work. Large commits cost less per record, but waiting requests run sooner after small
- * commits. Commits run one at a time, with any number of writes. A snapshot can be read until it is disposed of.
+ * The recommended sizes for bulk work. Larger commits cost less per record, but requests wait longer for a larger
+ * commit. Commits run one at a time, and may contain any number of writes. A snapshot stays readable until it is
+ * disposed of.
  */
 const bulkAdvice = {
   writes: Number.POSITIVE_INFINITY,
@@ -32,21 +36,24 @@ const unattendedAdvice = { ...bulkAdvice, records: 1_000 };
 
 export interface SqliteOptions {
   /**
-   * The number of bytes by which the write-ahead log may exceed the size of the database before the open snapshots end.
+   * The write-ahead log may exceed the size of the database by this number of bytes. If it grows further, the open
+   * snapshots end.
    */
   readonly logMarginBytes?: number;
   /**
-   * Whether requests are likely to wait for this process, so that bulk work should use small batches; by default false.
+   * Returns whether requests are likely to wait for this process, so that bulk work should use small batches; by
+   * default false.
    */
   readonly isAttended?: (() => boolean) | undefined;
-  /** The keys that encrypt secrets. The database contains their ids. */
+  /** The master keys, which encrypt secrets. The database contains only their ids. */
   readonly keyring: Keyring;
 }
 
 /**
- * Opens the embedded database in one file; creates a missing file, which only its owner can read. Several processes may
- * open the file at once. Writes run one at a time, and fail with UNAVAILABLE after waiting some seconds for another
- * process. Snapshots throw ABORTED after concurrent writes have exceeded the write-ahead log's limit.
+ * Opens the embedded database, which is one file. Creates a missing file, which only its owner can read. Several
+ * processes may open the file at the same time. Their write transactions run one at a time; a write throws UNAVAILABLE
+ * after waiting some seconds for another process. If writes make the write-ahead log exceed its limit, reads of open
+ * snapshots throw ABORTED.
  * @throws IdentityError UNAVAILABLE if another process keeps the file locked, the master key is missing or wrong, or
  * the file has another format; INTERNAL if the file is not a database
  */
@@ -59,8 +66,8 @@ export function openSqliteDatabase(file: string, options: SqliteOptions): Databa
 }
 
 function createDatabase(file: string, logMarginBytes: number, isAttended: () => boolean): Database<SqliteMoment> {
-  // Use one connection for reads and writes: a commit of another connection would empty the cache of the reading
-  // connection.
+  // Use the same connection for reads and writes. With two, each commit would empty the cache of the connection that
+  // reads.
   const connection = connectSqlite({ file });
   requireFileFormat(connection);
   const log = new LogFile(connection);
@@ -117,8 +124,8 @@ async function commitWrites(
   });
 }
 
-// Use a single read transaction, so that all documents are of the same state, as in Firestore. A single statement is
-// always a transaction.
+// Several statements need a read transaction, so that all documents belong to the same state, as in Firestore. A single
+// statement is always a transaction.
 function readConsistently(
   connection: SqliteConnection,
   keys: readonly DocumentKey[],

@@ -1,5 +1,3 @@
-// The audit trail in SQLite.
-
 import { z } from 'zod';
 import { auditUnwritable, storeFailed } from '../../errors/storeErrors.ts';
 import type { Trail, TrailEvent } from '../store.ts';
@@ -7,24 +5,24 @@ import { fromSqliteError, type SqliteConnection, withStoreErrors } from './sqlit
 import type { Writer } from './writer.ts';
 
 /**
- * Creates the table of the audit trail. An event's position is its time in microseconds. If the newest event has the
- * same or a later position, the event's position is the newest position plus one. So positions are in the order of
- * commits, even if the clocks of processes differ. No position is less than the event's time. So events after a restore
- * get greater positions than lost events.
+ * Creates the table of the audit trail. The position of an event is its time in microseconds or, if the newest event
+ * has no smaller position, the newest position plus one. So positions follow the order of commits, even if the clocks
+ * of processes differ. After a backup is restored, new events get greater positions than the events lost by the
+ * restore, because no position is smaller than the event's time.
  */
 export const CREATE_TRAIL = 'CREATE TABLE trail (position INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT';
 
 const NEWEST_POSITION = 'SELECT coalesce(max(position), 0) FROM trail';
 const INSERT_EVENT = `INSERT INTO trail (position, event) VALUES (max(CAST(? AS INTEGER) * 1000, 1 + (${NEWEST_POSITION})), ?)`;
 const EVENTS_PER_STATEMENT = 500;
-// Select positions as texts, because they can exceed JavaScript's safe integers.
+// Select positions as texts, because they can exceed the integers that JavaScript represents exactly.
 const SELECT_EVENTS = `SELECT CAST(position AS TEXT), event FROM trail WHERE position > CAST(? AS INTEGER)
                 ORDER BY position LIMIT ${EVENTS_PER_STATEMENT}`;
-// Never delete the newest event: otherwise the next event could get the position of a deleted event.
+// Never delete the newest event. The next event could otherwise get the position of a deleted event.
 const DELETE_EVENTS = `DELETE FROM trail WHERE position IN
                 (SELECT position FROM trail WHERE position < CAST(? AS INTEGER) * 1000 AND position < (${NEWEST_POSITION}) ORDER BY position LIMIT ${EVENTS_PER_STATEMENT})`;
 
-/** Adds events within the connection's open transaction. */
+/** Adds events to the trail, in the open transaction of the connection. */
 export function insertEvents(connection: SqliteConnection, events: readonly TrailEvent[]): void {
   for (const event of events) connection.prepare(INSERT_EVENT).run(Date.parse(event.time), JSON.stringify(event));
 }
@@ -58,8 +56,8 @@ export function openTrail(reader: SqliteConnection, writer: Writer): Trail {
 }
 
 /**
- * Converts the error of a commit with audit events. A failed commit did not record its events, so the caller receives
- * the error about the trail.
+ * Converts the error of a commit that contained audit events. If the database could not write, the caller receives the
+ * error about the audit trail, because the events were not recorded.
  */
 export function toTrailError(reason: unknown): unknown {
   const converted = fromSqliteError(reason);

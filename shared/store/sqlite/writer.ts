@@ -1,4 +1,4 @@
-// Writes to a SQLite file with a single connection, and groups small changes.
+// Writes to a SQLite file through a single connection. Commits small changes together.
 
 import { setImmediate } from 'node:timers/promises';
 import { createSerialQueue } from '../../async.ts';
@@ -7,34 +7,33 @@ import { withFullPath } from '../../systemCode.ts';
 import { yieldToEventLoop } from '../../turns.ts';
 import { inWriteTransaction, type SqliteConnection } from './sqliteConnection.ts';
 
-/** A change within an open transaction. Written documents receive the transaction's version. */
+/** Changes documents in an open transaction. The documents that it writes get the version of the transaction. */
 export type Change = (connection: SqliteConnection, version: number) => void;
 
-/** This process's only writing connection. */
+/** The only object in this process that writes to the database. */
 export interface Writer {
   /**
-   * Applies a change in a transaction. Simultaneous small changes share a transaction, because a commit takes longer
-   * than the changes. If a change throws, only this change is rolled back. A failed change also settles only after the
-   * commit, because it may have read what another change of the transaction wrote. If the commit fails, all changes of
-   * the transaction fail.
+   * Applies a change in a transaction. Small changes that arrive together share a transaction, because a commit takes
+   * longer than the changes. If one of them throws, only its own writes are rolled back; it settles after the commit
+   * too, because it may have read what another change wrote. If the commit fails, all its changes fail.
    */
   apply(change: Change, size: 'small' | 'bulk'): Promise<void>;
-  /** Runs work between two transactions of this process. */
+  /** Runs work while this process has no open write transaction. */
   between(work: () => Promise<unknown>): Promise<unknown>;
-  /** Waits until all changes so far are settled. */
+  /** Resolves when all changes so far are settled. */
   settled(): Promise<void>;
 }
 
-/** Functions that run around each transaction. */
+/** Functions that the writer calls around each transaction. */
 export interface WriterHooks {
-  /** Returns the version of the transaction's writes; if it throws, all changes of the transaction fail. */
+  /** Returns the version of the transaction. If it throws, all changes of the transaction fail. */
   onBegin(): number;
   onCommit(): void;
-  /** Waits until all commits so far are on the disk. */
+  /** Resolves when all commits so far are on the disk. */
   sync(): Promise<void>;
 }
 
-/** The maximum number of changes in a group, which limits how long a group occupies the event loop. */
+/** The maximum number of changes in a transaction, because a transaction blocks the event loop. */
 const MAX_GROUP = 64;
 
 interface Member {
@@ -43,18 +42,18 @@ interface Member {
 }
 
 /**
- * Creates the writer of a connection, which no other code may use to write. The writer waits for other processes' locks
- * with timers, so that SQLite does not block this process.
+ * Creates the writer of a connection. No other code may write through this connection. The writer waits for locks of
+ * other processes with timers, so SQLite does not block this process.
  */
 export function createWriter(connection: SqliteConnection, hooks: WriterHooks): Writer {
-  // SQLite would sync each commit on the main thread and block it, so `sync` makes commits durable instead.
+  // SQLite would block the main thread to sync each commit. The hook `sync` syncs commits instead.
   connection.execute('PRAGMA synchronous = NORMAL');
   const enqueue = createSerialQueue();
   let waiting: Member[] = [];
   const unsettled = new Set<Promise<void>>();
   const commit = async (takeGroup: () => readonly Member[]) => {
     const outcomes = await enqueue(() => commitGroup(connection, hooks, takeGroup()));
-    // Wait for the sync outside the queue, so that the next changes can be committed in the meantime.
+    // Await the sync outside the queue, so that the next transaction can run in the meantime.
     const unsynced = await hooks.sync().then(() => undefined, toFailure);
     for (const { settled, failure } of outcomes) settle(settled, unsynced ?? failure);
   };
@@ -65,7 +64,7 @@ export function createWriter(connection: SqliteConnection, hooks: WriterHooks): 
     return group;
   };
   const commitWaiting = async () => {
-    // All changes that arrive in this turn of the event loop share the transaction.
+    // Wait for the end of this turn of the event loop: all changes that arrive in it share the transaction.
     await setImmediate();
     await commit(takeWaiting);
   };
@@ -101,13 +100,13 @@ function settle({ resolve, reject }: PromiseWithResolvers<void>, failure: Failur
   else reject(failure.reason);
 }
 
-/** A change that was applied and committed, or that failed. The commit may not be on the disk yet. */
+/** A change whose transaction has ended: committed, or failed. The commit may not be on the disk yet. */
 interface Outcome {
   readonly settled: PromiseWithResolvers<void>;
   readonly failure: Failure | undefined;
 }
 
-/** Commits a group of changes. Never rejects. */
+/** Commits changes in one transaction. Never rejects; the result contains the failures. */
 async function commitGroup(
   connection: SqliteConnection,
   hooks: WriterHooks,
@@ -116,7 +115,7 @@ async function commitGroup(
   try {
     const outcomes = await inWriteTransaction(connection, () => {
       const version = hooks.onBegin();
-      // A single change, such as a bulk change, needs no savepoint. A savepoint would copy every changed page.
+      // Use no savepoint for a single change, such as a bulk change: SQLite would copy every changed page.
       return group.map(({ change, settled }) => ({
         settled,
         failure:
@@ -133,8 +132,7 @@ async function commitGroup(
 }
 
 /**
- * Calls the hook after the commit. If the hook fails, the committed changes still succeed, and the next commit calls
- * the hook again.
+ * Calls `onCommit`. If this fails, the changes are committed all the same, and the next commit calls `onCommit` again.
  */
 function reportCommit(hooks: WriterHooks): void {
   try {
@@ -145,9 +143,9 @@ function reportCommit(hooks: WriterHooks): void {
 }
 
 /**
- * Applies one of several changes. If the change fails, rolls back this change only.
- * @returns the error if the change failed
- * @throws Error of SQLite that has ended the transaction
+ * Applies one of several changes in a transaction. If the change fails, rolls back only its own writes.
+ * @returns the failure of the change, if any
+ * @throws Error of SQLite that has ended the whole transaction
  */
 function applyInSavepoint(connection: SqliteConnection, change: () => void): Failure | undefined {
   connection.run('SAVEPOINT change');
