@@ -56,7 +56,6 @@ const operationEvents = {
   },
 } as const satisfies Readonly<Record<string, CallEvents>>;
 
-/** Records calls in an audit trail. */
 export class Audit {
   /** The calls that have begun and not ended yet. */
   readonly open = new Set<AuditedCall>();

@@ -23,7 +23,6 @@ export function addCounts(first: Readonly<Counts> = {}, second: Readonly<Counts>
   return sum;
 }
 
-/** Returns the sum of all numbers. */
 export function total(counts: Readonly<Counts>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

@@ -19,7 +19,6 @@ export class TemporaryDatabase implements Disposable {
     this.database = openTemporaryDatabase(tables);
   }
 
-  /** Creates further tables. */
   create(tables: string): void {
     this.database.exec(tables);
   }

@@ -200,7 +200,7 @@ function readItem(
   const reading = { orgId, checked: true };
   const own = readFileRecord(section, item, reading, value);
   if (!additions.has(section)) return { own, whole: own };
-  // Reading a record changes the JSON, and other records need the same lists. So read a copy.
+  // Reading a record changes its JSON, but the lists in `additions` must stay unchanged. So read a copy.
   const complete = (given: unknown) => structuredClone(withAdditions(section, given, additions));
   return { own, whole: readFileRecord(section, item, { ...reading, complete }) };
 }

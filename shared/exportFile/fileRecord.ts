@@ -23,7 +23,7 @@ interface RecordReading {
   readonly orgId: string;
   /** Whether to check the rules of the record's fields; checking each record once is enough. */
   readonly checked: boolean;
-  /** Adds the lists that a v1 file contains next to the record to the record's value. */
+  /** Adds to the record's value the lists that a v1 file contains next to the record. */
   readonly complete?: (value: unknown) => unknown;
 }
 
@@ -117,7 +117,6 @@ function readLeniently(read: () => OrganisationRecord, invalid: RecordIssue): Or
   }
 }
 
-/** Returns the issue of a record that exceeds the size limit. */
 function tooLargeIssue(path: JsonPath): RecordIssue {
   const limit = `${MAX_DOCUMENT_BYTES} bytes`;
   const key = `${formatIssue(TOO_LARGE)}; ${formatPath(path)}`;

@@ -22,7 +22,6 @@ export function stateWarnings({
   ];
 }
 
-/** Returns the warnings about a whole file. */
 export function fileWarnings(
   inspection: Pick<Inspection, 'proved' | 'unknownStates' | 'initialPeople'>,
 ): FileWarning[] {
@@ -46,7 +45,6 @@ export function loginNameWarnings(
   return length === 0 ? [] : [{ type: 'domain_policy', ...warn('login_names_differ', { organisations: length }) }];
 }
 
-/** Creates the warning about an unknown field of the request. */
 export function ignoredWarning({ field, nearest }: IgnoredField): FileWarning {
   return { type: 'request', id: field, ...warn('field_ignored', { nearest }) };
 }

@@ -76,7 +76,6 @@ export interface RecordVisitor {
   reset(): void;
 }
 
-/** Combines several visitors into one visitor. */
 export function combineVisitors(visitors: readonly RecordVisitor[]): RecordVisitor {
   return {
     add: (...record) => {
@@ -314,8 +313,8 @@ function describeAll(violations: readonly FieldViolation[]): string {
 type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected'>>;
 
 /**
- * Reads the records of a file. A second pass over the file is needed if records precede the id of their organisation,
- * or if a visitor needs the lists that a v1 file contains next to records.
+ * Reads the records of a file. Reads the file a second time if records precede the id of their organisation, or if a
+ * visitor needs the lists next to records in a v1 file.
  */
 async function readRecords(source: ExportFileSource, signal: AbortSignal, reading: Reading) {
   const { visitor } = reading;

@@ -11,7 +11,6 @@ import type { Section } from '../organisation/sections/section.ts';
 import { MAX_DOCUMENT_BYTES, type StoredDocument } from '../store/store.ts';
 import { type FileContent, type LeftToDoRule, leftToDoRules, missingProviders, otherRules } from './leftToDoRules.ts';
 
-/** The schema of an entry of a manifest's `leftToDo`. */
 export const leftToDoEntry = z.object({
   type: z.string().describe('The type of record, as in the `errors` of an import.'),
   id: z

@@ -27,7 +27,6 @@ export interface FileContent {
   readonly withPasswords?: boolean;
   readonly withOtp?: boolean;
   readonly withKeys?: boolean;
-  /** Whether the file is for ZITADEL. */
   readonly forZitadel: boolean;
   /** The releases that the target may run; absent if unknown. */
   readonly releases?: ReleaseRange;
@@ -40,7 +39,6 @@ export interface FileContent {
   readonly asked?: Readonly<Record<SecretField, boolean>>;
 }
 
-/** A rule for a manual step after an import of a file. */
 export interface LeftToDoRule extends Pick<ManualStep, 'scope' | 'unlessValidated' | 'applies' | 'params'> {
   /** The names of the sections whose records require the step. */
   readonly sections: readonly SectionName[];

@@ -123,7 +123,7 @@ export const exportedManifest = manifestSchema.extend({
 
 export type ExportedManifest = z.infer<typeof exportedManifest>;
 
-/** What a manifest counts and hashes of a record. */
+/** The content of a record that a manifest counts and hashes. */
 export interface ManifestEntry {
   readonly section: Pick<Section, 'name'>;
   readonly orgId: string;

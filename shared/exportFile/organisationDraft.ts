@@ -91,7 +91,7 @@ interface Contradiction {
  * `orgs` at first; `merge` adds other entries.
  */
 export class OrganisationDraft {
-  /** For each field of the organisation that the file contains, the position of the entry in `orgs`. */
+  /** For each field of the organisation, the position of the entry in `orgs` that contains the field. */
   private readonly entries = new Map<string, number>();
   private readonly entry: number;
   readonly additions = new Map<Section, Record<string, unknown[]>>();
@@ -172,7 +172,10 @@ export class OrganisationDraft {
     return readMessage(schema, structuredClone(value), {}).unknown.fields.map((path) => `${name}.${path}`);
   }
 
-  /** Notes which policies apply to the organisation's records, and whether the record of lists in a v1 file exists. */
+  /**
+   * Notes the policies that apply to other records, and the sections whose record may have lists next to it in a v1
+   * file.
+   */
   observe(record: OrganisationRecord): void {
     const { section, json } = record;
     this.hasRecords = true;

@@ -19,7 +19,6 @@ export interface ExportFileSource {
   readonly field?: string;
   /** Whether the request contains the file, so that another read needs no download. */
   readonly isInRequest?: boolean;
-  /** Whether the request declares the file as v1. */
   readonly isV1?: boolean;
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }

@@ -116,8 +116,8 @@ function rejectMethod(context: Context<HttpEnv>, methods: readonly string[]): Re
 }
 
 /**
- * The response headers that a page of another origin may read: the details of an error, when to retry, and the id by
- * which a user finds the call in the log.
+ * The response headers that a page of another origin may read. They contain the details of an error, the time of a
+ * retry, and the id by which a user finds the call in the log.
  */
 const exposeHeaders = [
   'grpc-status',

@@ -110,7 +110,6 @@ function failStart(name: string, error: unknown): never {
   process.exit(1);
 }
 
-/** The signals that shut this process down. */
 const terminationSignals = ['SIGTERM', 'SIGINT'] as const;
 
 type Listeners = readonly (readonly NodeJS.SignalsListener[])[];

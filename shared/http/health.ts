@@ -64,7 +64,6 @@ export function healthRoutes(store: Store): readonly Route[] {
   return forMonitors([...routes, { method: 'GET', path: '/', handler: respondAlive }]);
 }
 
-/** Creates the response that the process is alive. */
 export function respondAlive(): Response {
   return jsonResponse({ status: 'ok' });
 }

@@ -200,7 +200,7 @@ async function readBodyStart(reader: ReadableStreamDefaultReader<Uint8Array>): P
   const first = await reader.read();
   const second = first.done ? Promise.resolve(first) : reader.read();
   const isComplete = await Promise.race([second.then(({ done }) => done), setImmediate(false)]);
-  // Whoever reads `chunks` receives this error. Until then, this handler prevents an unhandled rejection.
+  // The reader of `chunks` receives this error. Until then, this handler prevents an unhandled rejection.
   second.catch(() => undefined);
   const length = isComplete ? (first.value?.byteLength ?? 0) : undefined;
   return { length, chunks: chain(reader, first, second), closed: reader.closed };

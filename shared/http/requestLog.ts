@@ -81,7 +81,6 @@ function reportWhenSent(
   else void sent.then(finished);
 }
 
-/** Returns what the audit trail contains about the origin of a request. */
 function requestOrigin(context: Context<HttpEnv>, requestId: string, trustedProxies: number): Origin {
   const socketAddress = context.env?.incoming?.socket.remoteAddress;
   const remote = clientAddress(socketAddress, context.req.header('x-forwarded-for'), trustedProxies);

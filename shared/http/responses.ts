@@ -8,8 +8,8 @@ import { codes, IdentityError } from '../errors/identityError.ts';
 import { log, requestFields } from '../log.ts';
 
 /**
- * A response with known content, which the server writes without a stream. Only code of this process that reads the
- * body causes a stream, which takes ten times as long as the rest of the response.
+ * A response with known content, which the server writes without a stream. A stream is created only if code of this
+ * process reads the body, because a stream takes ten times as long as the rest of the response.
  */
 class CompleteResponse extends Response {
   readonly content: string | Uint8Array<ArrayBuffer>;
@@ -40,7 +40,6 @@ for (const name of ['arrayBuffer', 'blob', 'bytes', 'clone', 'formData', 'json',
     },
   });
 
-/** Creates the response of an operation that succeeded. */
 export function jsonResponse(value: object): Response {
   return new CompleteResponse(JSON.stringify(value), { headers: { 'content-type': 'application/json' } });
 }

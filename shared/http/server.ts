@@ -33,7 +33,6 @@ import { type ConnectionTimes, createHttp1, createHttp2, createPort, startOf } f
 import { type Application, type RequestListener, requestListener, writeResponse } from './requestListener.ts';
 import { errorResponse, newRequestId, writeRawError } from './responses.ts';
 
-/** A server on one port, with a method to drain it. */
 export interface HttpServer {
   readonly server: Server;
   /**
@@ -240,8 +239,9 @@ function openSockets(server: Server): ReadonlySet<Socket> {
 }
 
 /**
- * Returns the set of open HTTP/2 sessions, which changes with them, and closes idle sessions.
- * @param idleMs a session without a request is closed after this time
+ * Returns the set of open HTTP/2 sessions, which is kept up to date. Closes sessions that have no request for some
+ * time.
+ * @param idleMs this time, in milliseconds
  */
 function openSessions(http2: Http2Server, requests: RequestsInFlight, idleMs: number): ReadonlySet<ServerHttp2Session> {
   const sessions = new Set<ServerHttp2Session>();

@@ -7,10 +7,9 @@ export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** The limits for every JSON value. `nesting` limits how deeply objects and lists contain each other. */
+/** The limits for every JSON value. `nesting` is the maximum depth of objects and lists inside each other. */
 export const jsonLimits = { nesting: 100 } as const;
 
-/** Whether `byte` is JSON white space. */
 export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

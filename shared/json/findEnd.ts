@@ -25,7 +25,7 @@ const BACKSLASH = 0x5c;
 /**
  * Searches for the end of a JSON value, starting at `from`. If the value is invalid JSON, the found end may be wrong.
  * @returns the position after the value if `search.isOver`. Otherwise, the position at which to continue when the next
- *   chunk has arrived: the end of `bytes`, or a final backslash, which needs the character that it escapes.
+ *   chunk has arrived: the end of `bytes`, or a final backslash, whose escape is incomplete
  */
 export function findEnd(bytes: Buffer, from: number, search: EndSearch): number {
   const { length } = bytes;

@@ -1,4 +1,3 @@
-/** A JSON object with any field names. */
 export type JsonObject = { [name: string]: unknown };
 
 /** Whether a value is an object, and neither null nor a list. */

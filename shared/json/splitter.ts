@@ -30,8 +30,8 @@ import { StringDecoder } from './stringContent.ts';
 /**
  * How to process a value. `enter` splits an object or a list into the values inside, and parses a text or a scalar.
  * `keep` parses the whole value. `skip` only finds the value's end, because the caller checks the bytes separately.
- * `glance` parses a value up to the size limit; if an object, a list or a text is larger, it only checks the syntax and
- * drops the value. `hold` is like `glance`, but leaves the parsing to `parseHeld`.
+ * `glance` parses a value up to the size limit. It only checks the syntax of a larger object, list or text, and drops
+ * the value. `hold` is like `glance`, but leaves the parsing to `parseHeld`.
  */
 export type Treatment = 'enter' | 'keep' | 'skip' | 'glance' | 'hold';
 
@@ -58,7 +58,6 @@ export interface SplitValue {
   readonly value: unknown;
 }
 
-/** The limits of one document. */
 export interface SplitLimits {
   /** The maximum size of a kept value. */
   readonly valueBytes: number;
@@ -186,8 +185,8 @@ export class JsonSplitter {
   }
 
   /**
-   * Retains the bytes that must be processed again with the next chunk: all bytes of a value to keep, or the unsearched
-   * bytes of a skipped value.
+   * Retains the bytes that must be processed again with the next chunk. These are all bytes of a value to keep, or the
+   * unsearched bytes of a skipped value.
    */
   private retain(bytes: Buffer, at: number): void {
     const { running } = this;
@@ -288,7 +287,7 @@ export class JsonSplitter {
     return at;
   }
 
-  /** Adds the running value to `found`, or handles it as a field name. Its last byte is before `at`. */
+  /** Adds the running value to `found`, or handles it as a field name. The last byte of the value is before `at`. */
   private complete(running: RunningValue, bytes: Buffer, at: number, found: SplitValue[]): void {
     this.checkSize(running, bytes, at);
     const { kind, start, isName, isHeld, isKept, search, check } = running;

@@ -36,7 +36,6 @@ export function isCutAt(bytes: Buffer, at: number): boolean {
   return at + characterLength(bytes[at] ?? 0) > bytes.length;
 }
 
-/** Whether a byte belongs to a character outside ASCII. */
 export function isNonAscii(byte: number): boolean {
   return byte >= FIRST_NON_ASCII;
 }

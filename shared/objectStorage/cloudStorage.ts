@@ -144,8 +144,8 @@ export function openStorage(account: ServiceAccount, use: Target['use'], apiEndp
 
 /**
  * Creates a client of Cloud Storage, and changes three defaults of the library. By default, the library sends
- * credentials only to Google's endpoint, retries earlier than Cloud Storage asks for, and omits the path of the API if
- * STORAGE_EMULATOR_HOST is set.
+ * credentials only to Google's endpoint, and retries earlier than Cloud Storage asks for. If STORAGE_EMULATOR_HOST is
+ * set, it omits the path of the API.
  */
 export function createClient(authClient: AuthClient | GoogleAuth, endpoint: string | undefined): Storage {
   const storage = new Storage({

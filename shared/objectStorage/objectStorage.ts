@@ -33,8 +33,8 @@ export interface PinnedObject {
   readonly generation: string;
   /**
    * Reads the bytes of the object in order.
-   * @throws IdentityError with the object; if the checksum is wrong, only after the last byte. Throws the signal's
-   *   reason when the signal aborts
+   * @throws IdentityError with the object; for a wrong checksum, only after the last byte. After an abort, the signal's
+   *   reason
    */
   read(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }

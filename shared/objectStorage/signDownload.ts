@@ -29,8 +29,8 @@ class SigningAuth extends GoogleAuth {
 }
 
 /**
- * Signs a URL (V4) from which anyone can read one generation of an object. The application default credentials sign:
- * with the private key of a service account or, for a function's account, by a `signBlob` call to the IAM Credentials
+ * Signs a URL (V4) from which anyone can read one generation of an object. The application default credentials sign.
+ * With a service account, its private key signs; with a function's account, a `signBlob` call to the IAM Credentials
  * API.
  * @param apiEndpoint the origin of an emulator of Cloud Storage and IAM Credentials; by default STORAGE_EMULATOR_HOST
  *   if set, else Google's

@@ -11,7 +11,7 @@ import type { FieldPath } from './relations.ts';
 import type { Section } from './sections/section.ts';
 import { isUnspecified, statesOf } from './states.ts';
 
-/** An additional field, and both spellings of each name in its path. */
+/** An additional field, with both spellings of each name in the field's path. */
 interface SpelledField {
   readonly field: AdditionalField;
   readonly names: readonly (readonly string[])[];
@@ -68,7 +68,10 @@ interface Place {
   readonly isVariable: boolean;
 }
 
-/** Checks an additional field's declaration: ZITADEL's definition must contain the object, but not the field itself. */
+/**
+ * Checks the declarations of additional fields. ZITADEL's definition must contain the object around a field, but not
+ * the field itself.
+ */
 function checkDeclarations(section: Section): void {
   const { kept = [], ignored = [] } = section.additional ?? {};
   const all = [...placesIn(recordSchema(section), '', false)];
@@ -98,8 +101,8 @@ function checkDeclarations(section: Section): void {
 function pathProblem(path: FieldPath, allowed: readonly Place[]): string | undefined {
   const name = path.slice(path.lastIndexOf('.') + 1);
   if (!/^[a-z][A-Za-z\d]*$/.test(name)) return 'must have a name in camel case';
-  // These names are in use: JavaScript objects inherit names such as `toString`, and every stored record has an
-  // `orgId`.
+  // Reject names that are in use: all JavaScript objects inherit names such as `toString`, and every stored record has
+  // an `orgId`.
   if (name in {} || name === 'orgId') return 'must have another name, because all objects or records have this one';
   const place = allowed.find((other) => other.path === parentOf(path));
   if (place === undefined) {

@@ -23,7 +23,6 @@ export const organisationState: RecordIssue = { id: 'IMPORT-orgState', key: 'Err
 /** The issue of a missing organisation that the import cannot create, because the file does not contain a name. */
 export const organisationUnnamed: RecordIssue = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
 
-/** The issue of an organisation name that is already in use. */
 export const organisationNameTaken = taken('Errors.Org.AlreadyExists');
 
 /**
@@ -76,7 +75,6 @@ export const removedOrganisations = {
   name: 'removedOrganisations',
 } as const;
 
-/** Whether the removal of a stored organisation has begun. */
 export function isInRemoval({ partition }: StoredDocument): boolean {
   return isInSection(partition, removedOrganisations);
 }

@@ -3,7 +3,6 @@
 
 import { type Collection, type DocumentKey, documentId, type StoredDocument } from '../store/store.ts';
 
-/** Converts a name to lower case, so that names that differ only in case become equal. */
 export function lowerCase(name: string): string {
   return name.toLowerCase();
 }

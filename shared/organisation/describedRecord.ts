@@ -22,12 +22,11 @@ export function deletionOf({ type, orgId, id, name, roles }: ReturnType<typeof d
  */
 export const deletionGroups = ['users', 'along', 'permissions', 'others'] as const;
 
-/** A group that the collection of a record determines. */
+/** A group that the collection of a record determines: every group except `along`. */
 export type DeletionGroup = Exclude<(typeof deletionGroups)[number], 'along'>;
 
 const permissions: ReadonlySet<Collection> = new Set(['members', 'userGrants', 'projectGrants']);
 
-/** Returns the group for the records of a collection. */
 export function deletionGroup(collection: Collection): DeletionGroup {
   if (collection === 'users') return 'users';
   return permissions.has(collection) ? 'permissions' : 'others';

@@ -21,8 +21,8 @@ export interface ComparedContent {
 }
 
 /**
- * A field in which two records differ. A record without a value for the field has undefined. For a secret, the
- * difference does not contain the values.
+ * A field in which two records differ. If a record has no value for the field, `first` or `second` is undefined. For a
+ * secret, the difference does not contain the values.
  */
 export type FieldDifference =
   | { readonly path: string; readonly first?: unknown; readonly second?: unknown }
@@ -33,9 +33,10 @@ const OTP_EMAIL = 'otpEmail';
 /**
  * Lists the fields in which two records of a section differ. Imports, comparisons of two places, and proofs of
  * migrations treat records without differences as equal.
- * @param isOwnProvider whether an identity provider belongs to the organisation of one of the records
+ * @param isOwnProvider returns whether an identity provider belongs to the organisation of one of the records
  * @example
- * fieldDifferences(projects, contentOf({ project: { name: 'Shop' } }), contentOf({ project: { name: 'Store' } }), isOwn);
+ * fieldDifferences(projects, contentOf({ project: { name: 'Shop' } }), contentOf({ project: { name: 'Store' } }),
+ * isOwn);
  * // [{ path: 'project.name', first: 'Shop', second: 'Store' }]
  */
 export function fieldDifferences(

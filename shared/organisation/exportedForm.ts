@@ -10,8 +10,8 @@ import { mayHaveOtpEmail } from './sections/section.ts';
 import { hasUsualFields } from './usualMessage.ts';
 
 /**
- * Returns the reason why an import would reject a record in the form in which exports write it. Imports check each
- * record before storing it, because a single invalid record would make a whole export unusable.
+ * Returns an issue if an import would reject the record as exports write it. Imports check this before they store a
+ * record, because a single invalid record would make a whole export unusable.
  * @param changed the fields that have changed since the record's rules were checked; by default all fields
  */
 export function exportedFormIssue(record: OrganisationRecord, changed?: readonly FieldPath[]): RecordIssue | undefined {
@@ -19,7 +19,7 @@ export function exportedFormIssue(record: OrganisationRecord, changed?: readonly
   return (isValid ? undefined : ruleIssue(record)) ?? sizeIssue(record);
 }
 
-/** Reads the record as an import of an export would, and returns the first broken rule. */
+/** Reads the record like an import of an exported file, and returns the first broken rule. */
 function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefined {
   try {
     readMessage(recordSchema(section), json, section);
@@ -34,7 +34,6 @@ function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefin
 
 /** The maximum size of the fields that exports add to a record, for example the name of an identity provider. */
 const MAX_ADDED_BYTES = 3_000;
-/** The issue of a record that exceeds the size limit. */
 export const TOO_LARGE: RecordIssue = {
   id: TOO_LONG_ID,
   key: `the record exceeds ${MAX_DOCUMENT_BYTES} bytes`,

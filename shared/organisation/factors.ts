@@ -17,7 +17,6 @@ export type Factor = keyof typeof factorFields;
 
 const factors: readonly Factor[] = ['password', 'totp', 'otp-email'];
 
-/** Lists the authentication methods of a stored user. */
 export function factorsOf(user: StoredDocument): readonly Factor[] {
   return factors.filter((factor) => Boolean(user[factorFields[factor]]));
 }

@@ -1,5 +1,5 @@
-// ZITADEL fills in some fields that an imported record lacks. This service stores records without these fields, and
-// ignores filled-in values in comparisons.
+// Removes filled-in values for comparisons. ZITADEL fills in some fields that an imported record lacks, whereas this
+// service stores the record without these fields.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, valueAt } from '../json/jsonObject.ts';
@@ -16,8 +16,8 @@ export function hasFilledFields({ filled, exported }: Section): boolean {
 }
 
 /**
- * Returns a record without the values that ZITADEL fills in, for comparisons.
- * @param isOwnProvider whether an identity provider belongs to the record's organisation
+ * Removes the values that ZITADEL fills in from a record, for a comparison.
+ * @param isOwnProvider returns whether an identity provider belongs to the record's organisation
  */
 export function withoutFilled(
   { filled = [], exported }: Section,

@@ -163,7 +163,6 @@ export function isRefusedByDefault(hash: string): boolean {
   return verifier !== BY_DEFAULT || !isWithinBounds;
 }
 
-/** Whether ZITADEL verifies the hashes of a format with default settings. */
 export function isVerifiedByDefault(format: string): boolean {
   return formats.find(({ name }) => name === format)?.verifier === BY_DEFAULT;
 }

@@ -5,14 +5,13 @@ import type { KeptField, Section } from './sections/section.ts';
 import { statesOf } from './states.ts';
 
 /**
- * A field that records keep: a field in the section's row, or the state. A record omits the state if it is the first of
- * `states`, the default.
+ * A field that records keep: a field in the section's row, or the state. The first of `states` is the default, which a
+ * record omits.
  */
 export type AdditionalField =
   | KeptField
   | { readonly path: 'state'; readonly type: 'state'; readonly states: readonly [usual: string, other: string] };
 
-/** Lists the fields that a section's records keep. */
 export function keptFields(section: Section): readonly AdditionalField[] {
   const states = statesOf(section);
   return [

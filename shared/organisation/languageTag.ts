@@ -1,6 +1,5 @@
 // Converts language tags to their canonical form.
 
-/** The tag of an undetermined language. */
 export const UNDETERMINED = 'und';
 
 /**
@@ -116,7 +115,6 @@ function tagUpTo(subtags: readonly string[], length: number): string | undefined
   return undefined;
 }
 
-/** Returns the canonical form of a tag; undefined for a text that is not a tag. */
 function canonicalTag(text: string): string | undefined {
   try {
     return Intl.getCanonicalLocales(text)[0];

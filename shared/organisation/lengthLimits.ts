@@ -43,7 +43,7 @@ function maximumInRequests(field: DescField): number {
 /** A list, a field with a limit, or a field whose messages contain such fields. */
 interface LimitedField {
   readonly name: string;
-  /** In bytes; undefined for a message. */
+  /** In bytes; undefined if the field itself has no limit. */
   readonly limit: number | undefined;
   readonly inner: readonly LimitedField[];
 }

@@ -18,7 +18,6 @@ import type { Section } from './sections/section.ts';
 import { nothingUnknown, type UnknownContent } from './unknownContent.ts';
 import { usualMessage } from './usualMessage.ts';
 
-/** A problem with a field in an export file. */
 export interface FieldIssue {
   /** The field's path within its record, such as `user.email.email`; empty for the record itself. */
   readonly path: string;
@@ -65,8 +64,8 @@ export function readMessage(
 }
 
 /**
- * Parses a message in any valid form, and finds its problems. For a message in canonical form, this takes several times
- * as long as `usualMessage`.
+ * Parses a message in any form that protobuf's JSON allows, and finds the message's problems. For a message in
+ * canonical form, this takes several times as long as `usualMessage`.
  * @throws InvalidRecordError
  */
 export function decodeMessage(

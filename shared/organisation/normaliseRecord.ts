@@ -169,7 +169,6 @@ function convertList(field: string, list: readonly unknown[], rule: ValueRule): 
   };
 }
 
-/** Returns the path of the first text that contains NUL. */
 function fieldWithNul({ section, json, body, credentials }: OrganisationRecord): string | undefined {
   if (credentials.passwordHash?.includes('\0') === true)
     return section.credentials?.find(({ field }) => field === 'passwordHash')?.path;

@@ -152,7 +152,7 @@ export function toRecord(section: Section, json: JsonObject, orgId: string): Org
   return assembleRecord(section, json, orgId, { otpEmail: undefined, unknown: nothingUnknown });
 }
 
-/** @param fromFile what the file contains in addition to `json` */
+/** @param fromFile what the record in the file contains in addition to `json` */
 function assembleRecord(
   section: Section,
   json: JsonObject,

@@ -47,7 +47,6 @@ type OrderedField = Pick<DescField, 'jsonName' | 'message'>;
 
 const fieldsByMessage = new Map<string, readonly OrderedField[]>();
 
-/** Returns a message's fields in canonical order. */
 function writtenFields({ typeName, fields }: DescMessage): readonly OrderedField[] {
   const known = fieldsByMessage.get(typeName);
   if (known !== undefined) return known;

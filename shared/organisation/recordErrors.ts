@@ -18,7 +18,6 @@ export const MAX_LISTED_ISSUES = 10_000;
  */
 const MAX_ISSUE_CHARACTERS = 4_000;
 
-/** An error or a warning about a record. */
 interface RecordNotice {
   readonly type: string;
   readonly id?: string | undefined;

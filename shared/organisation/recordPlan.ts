@@ -84,7 +84,6 @@ export function createRecord({ record, key, origin }: RecordPlan, createdAt: str
   return { type: 'create', key, fields };
 }
 
-/** Builds the writes that create a record and its claims. */
 export function createWrites(plan: RecordPlan, createdAt: string): Write[] {
   const claims = plan.claims.map(
     ({ key }): Write => ({
@@ -96,7 +95,6 @@ export function createWrites(plan: RecordPlan, createdAt: string): Write[] {
   return [createRecord(plan, createdAt), ...claims];
 }
 
-/** A reference of a record, with the key of its target. */
 export interface PlannedReference {
   readonly reference: Reference;
   readonly key: DocumentKey;
@@ -171,7 +169,6 @@ export function isGrantToItself({ section: { references = [] }, json, orgId }: O
 
 const NO_REFERENCES: readonly PlannedReference[] = [];
 
-/** Lists the unique names that a record claims. */
 function claimedNames({ section: { unique = NO_NAMES }, json }: KeyedRecord, byDomain: boolean): readonly UniqueName[] {
   const isTrue = (path: FieldPath) => valueAt(json, path) === true;
   const isClaimed = ({ onlyIf, onlyIfLoginNamesChange: changes }: UniqueName) =>

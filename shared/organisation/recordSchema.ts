@@ -39,7 +39,6 @@ function toField(field: DescField): OrganisationField {
 const schemas = new Map<string, DescMessage>();
 for (const field of organisationFields.values()) if (field.schema !== undefined) schemas.set(field.name, field.schema);
 
-/** Returns the definition of a section's records. */
 export function recordSchema({ name }: Section): DescMessage {
   const schema = name === 'org' ? DataOrgSchema : schemas.get(name);
   if (schema === undefined) throw new Error(`${name} is no section of the organisation document`);

@@ -25,7 +25,7 @@ export type FieldPath = string;
 export type ListPath = string;
 
 /**
- * An issue of a record, with ZITADEL's id and key. The list `errors` in an import's response contains it as `ID=<id>
+ * An issue of a record, with ZITADEL's id and key. An import's response lists the issue in `errors` as `ID=<id>
  * Message=<key>` (zitadel 5.7).
  */
 export type RecordIssue = KeyedIssue | (AnyReasoned & { readonly id: string; readonly key: string });

@@ -54,7 +54,7 @@ export function knownRoles(scope: MembershipScope): readonly string[] {
   return [...roles.keys()].filter((role) => areCompatible(scope, [role]));
 }
 
-/** Whether a member in the scope can have all these roles at once. */
+/** Whether a member in the scope can have all roles in `held` at once. */
 export function areCompatible(scope: MembershipScope, held: readonly unknown[]): boolean {
   const allBegin = (prefix: string) =>
     held.every((role) => typeof role === 'string' && roles.has(role) && role.startsWith(prefix));

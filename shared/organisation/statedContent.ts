@@ -55,8 +55,8 @@ export function statedState(
 }
 
 /**
- * Adds to a record what its file proves: which credentials the source lacks, and whether a missing state or OTP e-mail
- * factor is also missing in the source.
+ * Adds to a record what its file proves: which credentials the source lacks, and whether the source also lacks a
+ * missing OTP e-mail factor. A missing state may become the default state.
  */
 export function withStated(record: OrganisationRecord, stated: StatedContent): OrganisationRecord {
   const { section, credentials, clearPassword } = record;

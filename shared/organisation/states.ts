@@ -13,7 +13,6 @@ const stateTypes = {
   userGrants: 'USER_GRANT_STATE',
 } as const satisfies Partial<Record<SectionName, string>>;
 
-/** The name of a section whose records can be deactivated. */
 export type DeactivatableSection = keyof typeof stateTypes;
 
 const statesByName: ReadonlyMap<string, readonly [usual: string, other: string]> = new Map(
@@ -36,7 +35,6 @@ export function usualState(section: { readonly name: string }): string | undefin
   return statesOf(section)?.[0];
 }
 
-/** Whether a state means that the record is deleted. */
 export function isDeleted(state: string): boolean {
   return /_STATE_(?:DELETED|REMOVED)$/.test(state);
 }

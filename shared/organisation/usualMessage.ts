@@ -23,7 +23,6 @@ interface UsualField {
   readonly message: DescMessage | undefined;
 }
 
-/** The fields of a message in canonical order. */
 interface UsualFields {
   readonly fields: readonly UsualField[];
   readonly positions: ReadonlyMap<string, number>;
@@ -111,7 +110,7 @@ function absentValue(field: DescField): unknown {
   return field.scalar === ScalarType.BYTES ? new Uint8Array() : field.scalar === ScalarType.STRING ? '' : 0;
 }
 
-/** Whether a message omits the field if the value is the default. This is never so for elements of lists. */
+/** Whether a message omits the field if the value is the default. A list never omits such an element. */
 function hasDefault({ fieldKind, presence }: DescField): boolean {
   return (fieldKind === 'scalar' || fieldKind === 'enum') && presence === FeatureSet_FieldPresence.IMPLICIT;
 }

@@ -38,12 +38,11 @@ export function trimmedText(missing: RecordIssue): ValueRule {
   };
 }
 
-/** The maximum number of characters of a person's language. */
 const MAX_LANGUAGE_CHARACTERS = 10;
 
 /**
- * Replaces the tag of a person's language with its canonical form. If the canonical form is too long for the field,
- * keeps the tag, because ZITADEL would reject the long form when it imports its own export.
+ * Replaces the tag of a person's language with its canonical form. Keeps a tag whose canonical form is too long for the
+ * field. ZITADEL would reject the long form when it imports its own export.
  */
 export const languageTag: ValueRule = textRule((text) => {
   const canonical = canonicalLanguageTag(text);
@@ -66,8 +65,8 @@ export const textLanguage: ValueRule = (value) => {
 
 /**
  * Converts a person's phone number to E.164. Keeps a text that is not a single number, such as two numbers or a number
- * with a label, because ZITADEL would store another number, or none. Drops such a text if it lacks the leading plus
- * sign that ZITADEL requires.
+ * with a label, because ZITADEL would store a wrong number or none. Drops such a text if it lacks the leading plus sign
+ * that ZITADEL requires.
  */
 export const phone: ValueRule = (value) => {
   if (!isJsonObject(value) || typeof value.phone !== 'string') return { value };
@@ -104,7 +103,6 @@ function hasPossibleLength(number: string): boolean {
   return parsePhoneNumberFromString(number, { extract: false })?.isPossible() === true;
 }
 
-/** Whether a stored phone number is in E.164. */
 export function isE164(phone: string): boolean {
   return /^\+\d+$/.test(phone) && toE164(phone) === phone;
 }

@@ -6,7 +6,6 @@ import type { OrganisationRecord } from './record.ts';
 
 const NO_WARNINGS: readonly RecordWarning[] = [];
 
-/** Lists the warnings about the values of a normalised record. */
 export function valueWarnings(record: OrganisationRecord): readonly RecordWarning[] {
   const { section, unknown, dropped, leftOut, converted } = record;
   const ofSection = section.valueWarning?.(record);

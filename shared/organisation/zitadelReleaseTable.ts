@@ -10,9 +10,9 @@ export interface ReleaseRow {
   /** The major number in the release's versions. */
   readonly major: number;
   /**
-   * How to find out whether a target has at least this release: send a request that contains `organisation`, in which
-   * `field` has a value of the wrong type. This release rejects the value, whereas earlier releases skip the field.
-   * `none` is the reason why no request can show the release.
+   * Shows whether a target has at least this release. A request must contain `organisation`, in which `field` has a
+   * value of the wrong type. This release rejects the value, whereas earlier releases skip the field. `none` is the
+   * reason why no request can show the release.
    */
   readonly sign: { readonly field: string; readonly organisation: JsonObject } | { readonly none: string };
   /** Whether imports and exports contain the states of organisations and users. */

@@ -43,7 +43,6 @@ function rangeBetween(first: NamedRelease | undefined, last: NamedRelease | unde
   });
 }
 
-/** Whether all releases of a range import and export states. */
 export function haveStates(releases: ReleaseRange): boolean {
   return contains(releasesWithStates, releases);
 }

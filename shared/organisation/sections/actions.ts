@@ -47,7 +47,6 @@ export const triggerActionSection: Section = {
   },
 };
 
-/** The sections of actions and their triggers. */
 export const actionSections: readonly Section[] = [
   triggerActionSection,
   {

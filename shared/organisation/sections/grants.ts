@@ -122,9 +122,9 @@ function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: str
 type UserGrant = Pick<ImportedRecord, 'json' | 'orgId'>;
 
 /**
- * Completes the project grant of user grants as ZITADEL does. If a user grant has no project grant, adds the grant of
- * its project to its organisation. If the organisation owns the project, no project grant is needed, and an unknown
- * project grant is removed.
+ * Corrects the project grants of user grants as ZITADEL does. If a user grant has no project grant, adds the id of the
+ * grant that grants the project to the user grant's organisation. If this organisation owns the project, removes the id
+ * of an unknown project grant, because none is needed.
  */
 async function completeProjectGrants(
   reader: Reader,

@@ -42,7 +42,6 @@ function importedState(person: StoredDocument): string {
   return stateInZitadel(person.state, isAddressVerified(person.body), person.passwordHash !== undefined);
 }
 
-/** Whether a person's e-mail address is verified, according to the record's JSON. */
 export function isAddressVerified(body: string | undefined): boolean {
   return valueAt(parseObject(body), ADDRESS_VERIFIED) === true;
 }

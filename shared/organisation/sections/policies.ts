@@ -144,8 +144,8 @@ export function policyKey(orgId: string, { collection, name }: Section): Documen
 type PolicyOptions = Omit<Partial<Section>, 'name' | 'collection' | 'phase' | 'key' | 'error'>;
 
 /**
- * Creates the section of a policy. An organisation has at most one record in the section. The record's key is the
- * organisation's id.
+ * Creates the section of a policy. An organisation has at most one record in the section, because the key of the record
+ * consists of the organisation's id and the section's name.
  */
 function policy(name: SectionName, type: string, exists: KeyedIssue, options: PolicyOptions = {}): Section {
   return {

@@ -40,7 +40,6 @@ const refusedLogoutUri: FieldFact = {
   ],
 };
 
-/** The sections of projects, project roles and applications. */
 export const projectSections: readonly Section[] = [
   {
     name: 'projects',

@@ -68,7 +68,7 @@ export interface NestedRecords {
   readonly list: FieldPath;
   /** The section of the inner records. Its phase comes after the phase of the outer record. */
   readonly section: Section;
-  /** Converts an element of the list to canonical JSON of the inner records' section. */
+  /** Converts an element of the list to the canonical JSON of an inner record. */
   readonly toJson: (element: JsonObject, parent: JsonObject) => JsonObject;
 }
 
@@ -90,7 +90,7 @@ export interface Credential {
  */
 export interface FilledField {
   readonly path: FieldPath;
-  /** The value, or a function that derives it from the record. */
+  /** The value, or a function that derives the value from the record. */
   readonly value: unknown | ((json: JsonObject) => unknown);
 }
 
@@ -401,7 +401,6 @@ export function isList({ collection }: Section): boolean {
   return collection !== 'settings';
 }
 
-/** Whether the section's records may have the OTP e-mail factor. */
 export function mayHaveOtpEmail({ additional }: Section): boolean {
   return additional?.kept.some(({ path }) => path === 'otpEmail') === true;
 }

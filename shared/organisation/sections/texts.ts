@@ -31,7 +31,7 @@ const writtenElsewhere: RecordFact = {
   ],
 };
 
-/** Facts about some texts. The step in which an import into ZITADEL sends the texts determines the facts. */
+/** For some steps of an import into ZITADEL: the facts about the texts that this step sends. */
 const byStep: Partial<Record<Section['zitadelStep'], readonly RecordFact[]>> = {
   'message texts': [writtenElsewhere],
   dropped: [dropped],

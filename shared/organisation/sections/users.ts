@@ -28,7 +28,6 @@ import { own, taken, user } from './sharedReferences.ts';
 const LANGUAGE = 'user.profile.preferredLanguage';
 const PHONE = 'user.phone.phone';
 
-/** The issue of a user name that another user already has. */
 export const userNameTaken = taken('Errors.User.AlreadyExists');
 
 const userName: NonNullable<Section['unique']> = [
