@@ -218,7 +218,7 @@ const rows: Readonly<Record<string, Readonly<Record<string, When | readonly When
       },
       { name: /^import: unknown enum name$/ },
     ],
-    'on an own project absent, if no such project grant exists': { name: /^grant: user grant unknown project grant$/ },
+    'removed on an own project if no such project grant exists': { name: /^grant: user grant unknown project grant$/ },
   },
   '5.6': {
     'by default at cost 12': {
