@@ -15,7 +15,7 @@ export class FileWriter {
     this.separators.entry = ',';
   }
 
-  /** Adds values of a field to the current entry. If the field is not a list, adds a single value. */
+  /** Adds values of a field to the current entry. If the field is not a list, `values` must contain a single value. */
   add(field: { readonly name: string; readonly isList: boolean }, values: readonly string[]): void {
     if (field.name !== this.field) {
       this.closeField();

@@ -313,8 +313,8 @@ function describeAll(violations: readonly FieldViolation[]): string {
 type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected'>>;
 
 /**
- * Reads the records of a file. Reads the file a second time if records precede the id of their organisation, or if a
- * visitor needs the lists next to records in a v1 file.
+ * Reads the records of a file. Reads the file a second time if records precede the id of their organisation. A v1 file
+ * also needs a second read if a visitor receives the lists next to records.
  */
 async function readRecords(source: ExportFileSource, signal: AbortSignal, reading: Reading) {
   const { visitor } = reading;

@@ -8,8 +8,8 @@ import { codes, IdentityError } from '../errors/identityError.ts';
 import { log, requestFields } from '../log.ts';
 
 /**
- * A response with known content, which the server writes without a stream. A stream is created only if code of this
- * process reads the body, because a stream takes ten times as long as the rest of the response.
+ * A response with known content, which the server writes without a stream. A stream takes ten times as long as the rest
+ * of the response. So it is created only if code of this process reads the body.
  */
 class CompleteResponse extends Response {
   readonly content: string | Uint8Array<ArrayBuffer>;

@@ -22,7 +22,7 @@ import {
 import { cancelUpload, startUpload, writeObject } from './writeObject.ts';
 
 /**
- * Creates access to Cloud Storage. Each call creates a client with the account in its location. To write, the account
+ * Creates access to Cloud Storage. Each call creates a client with the account in `location`. To write, the account
  * needs only the permission storage.objects.create; to pin and read, only storage.objects.get.
  * @param apiEndpoint the origin of the service, such as `http://127.0.0.1:8082`; by default STORAGE_EMULATOR_HOST if
  *   set, else Google's
@@ -49,8 +49,8 @@ export async function requireCreatable(location: ObjectLocation, signal: AbortSi
 }
 
 /**
- * Returns a function that creates a client with the account of an object, and starts work with this client. If the
- * start fails for a transient reason, it is repeated.
+ * Returns a function that creates a client with the account of an object, and starts work with this client. Repeats the
+ * start after a transient error.
  */
 export function createOpener(apiEndpoint: string | undefined) {
   return async <Opened>(

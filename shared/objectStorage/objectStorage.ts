@@ -39,7 +39,7 @@ export interface PinnedObject {
   read(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
-/** Access to Cloud Storage. Each call uses the credentials in its location. */
+/** Access to Cloud Storage. Each call uses the credentials in `location`. */
 export interface ObjectStorage {
   /**
    * Writes a new object. Readers can see the object only when it is complete, and an existing object is never

@@ -147,8 +147,8 @@ async function cancelUnlessComplete(
 
 /**
  * Sends a chunk until Cloud Storage has stored all of it. After a transient error, asks for the state of the upload,
- * and continues from there. Does not use the library's own upload stream, which sends credentials only to Google's
- * endpoint and cannot abort a request in flight. It does not notice a success if the last response is lost.
+ * and continues from there. We do not use the library's own upload stream. It sends credentials only to Google's
+ * endpoint, cannot abort a request in flight, and does not notice a success if the last response is lost.
  * @throws IdentityError with the object; the signal's reason after an abort
  */
 async function sendChunk(session: UploadSession, chunk: Chunk, signal: AbortSignal): Promise<UploadState> {

@@ -8,8 +8,8 @@ import { statesOf } from './states.ts';
 import type { FieldFact } from './zitadelFacts.ts';
 
 /**
- * Lists the facts about the fields of a section's records: the facts about states, the facts in the section's row, and
- * a fact about each field that only this service keeps.
+ * Lists the facts about the fields of a section's records. These are the facts in the section's row, the fact about
+ * states, and a fact about each field that only this service keeps.
  */
 export function fieldFacts(section: Section): readonly FieldFact[] {
   const { fields = [] } = section.zitadel ?? {};

@@ -9,8 +9,8 @@ import type { Section } from './sections/section.ts';
 const neededFields = new WeakMap<Section, ReadonlySet<FieldPath>>();
 
 /**
- * Returns the fields that an import cannot leave out: fields that identify a record or refer to other records, and
- * fields that the section declares as needed.
+ * Returns the fields that an import cannot leave out. They identify a record or refer to other records, or the section
+ * declares them as needed.
  */
 function neededBy(section: Section): ReadonlySet<FieldPath> {
   const known = neededFields.get(section);

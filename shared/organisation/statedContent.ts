@@ -55,8 +55,8 @@ export function statedState(
 }
 
 /**
- * Adds to a record what its file proves: which credentials the source lacks, and whether the source also lacks a
- * missing OTP e-mail factor. A missing state may become the default state.
+ * Adds to a record what its file proves: which credentials the source lacks, that the source lacks the OTP e-mail
+ * factor too, or that a missing state is the default.
  */
 export function withStated(record: OrganisationRecord, stated: StatedContent): OrganisationRecord {
   const { section, credentials, clearPassword } = record;

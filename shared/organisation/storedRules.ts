@@ -10,10 +10,10 @@ const management = (message: string, fields: string): string[] =>
 
 /** The texts whose maximum length ZITADEL's commands enforce. So no stored text is longer. */
 const shortTexts: ReadonlySet<string> = new Set([
-  // Colours in hexadecimal.
+  // A colour must be hexadecimal.
   ...management('AddCustomLabelPolicyRequest', 'primaryColor warnColor backgroundColor fontColor'),
   ...management('AddCustomLabelPolicyRequest', 'primaryColorDark warnColorDark backgroundColorDark fontColorDark'),
-  // A number in E.164.
+  // A phone number must be in E.164.
   ...management('ImportHumanUserRequest.Phone', 'phone'),
 ]);
 

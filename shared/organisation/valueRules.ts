@@ -64,9 +64,9 @@ export const textLanguage: ValueRule = (value) => {
 };
 
 /**
- * Converts a person's phone number to E.164. Keeps a text that is not a single number, such as two numbers or a number
- * with a label, because ZITADEL would store a wrong number or none. Drops such a text if it lacks the leading plus sign
- * that ZITADEL requires.
+ * Converts a person's phone number to E.164. Keeps a text that is not a single number, such as two numbers, or a number
+ * with a label. ZITADEL would store a wrong number or none for such a text. Drops the text if it lacks the leading plus
+ * sign that ZITADEL requires.
  */
 export const phone: ValueRule = (value) => {
   if (!isJsonObject(value) || typeof value.phone !== 'string') return { value };
