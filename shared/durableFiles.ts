@@ -163,8 +163,8 @@ const directoryProblems: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Finds out whether this process can create files in a directory, by creating one. Returns the problem if it cannot,
- * otherwise undefined.
+ * Finds out whether this process can create files in a directory: creates an entry and deletes it. Returns the problem
+ * if it cannot, otherwise undefined.
  */
 export async function directoryProblem(directory: string): Promise<string | undefined> {
   try {

@@ -4,7 +4,10 @@ import { z } from 'zod';
 import { DAY_MS, SECOND_MS } from './clock.ts';
 import { parseGoDuration } from './duration.ts';
 
-/** Where an instance runs. A limit can have different defaults for self-hosted instances and in the cloud. */
+/**
+ * The platform on which an instance runs. A limit can have different defaults for self-hosted instances and in the
+ * cloud.
+ */
 export type Platform = 'selfHosted' | 'cloud';
 
 /** A limit on what one request, or all requests together, may use. */

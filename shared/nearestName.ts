@@ -1,6 +1,6 @@
 // Finds the known name that is similar to an unknown name, so that an error can suggest it.
 
-/** Longer names are not compared. */
+/** Names with more characters than this are not compared. */
 export const MAX_NAME_CHARACTERS = 64;
 /** The maximum number of differing characters in similar names. In short names, it is a third of the length. */
 const MAX_DIFFERENCES = 3;

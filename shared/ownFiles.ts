@@ -21,8 +21,8 @@ const refused: ExposureRule = { link: 'refused', foreign: 'refused', written: 'r
 /** For each kind of file, which exposures are an error (`refused`) and which are only reported. */
 const rules = {
   /**
-   * A data directory with its database and master key. Exposure to readers is not an error, because the process itself
-   * removes their permission.
+   * A data directory with its database and master key. If other users can read it, the process removes their permission
+   * and reports no error.
    */
   data: refused,
   /** A file with a token, a key or a backup. */
@@ -46,7 +46,7 @@ export function checkOwn(path: string, kind: FileKind, report?: (problem: string
 }
 
 /**
- * Does the same as `checkOwn`, with a status that the caller has read. If this is the status of an open file, nobody
+ * Does the same as `checkOwn`, with a status that the caller has read. If this is the status of an open file, no user
  * can replace the file after the check.
  */
 export function checkStatus(path: string, kind: FileKind, status: Stats, report?: (problem: string) => void): void {

@@ -2,7 +2,7 @@
 
 import { type Clock, systemClock } from './clock.ts';
 
-/** When to retry, and how long to wait before. */
+/** When to retry, and how long to wait first. */
 export interface RetryPolicy {
   /**
    * Returns how many attempts in a row may fail if the last of them failed with this error: 1 for a permanent error,
@@ -21,7 +21,7 @@ export interface RetryPolicy {
   readonly budgetMs?: number;
 }
 
-/** The longest wait that a server may ask for. A longer one ends the retries. */
+/** The longest wait that a server may ask for. A longer wait ends the retries. */
 const MAX_STATED_MS = 300_000;
 
 /** Counts failures in a row, and waits after each. The maximum delay doubles with each failure. */

@@ -25,7 +25,7 @@ export class WorkerPool<Task, Result> {
   }
 
   /**
-   * Runs a task in a worker, as soon as one is free.
+   * Runs a task in a worker, as soon as a worker is free.
    * @param signal cancels the task if no worker has begun it
    * @throws the signal's reason, or the error that ended the worker
    */

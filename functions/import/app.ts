@@ -83,7 +83,7 @@ async function runImport(
   // Rejects an invalid query before the file arrives.
   const options = isFileRequest(request) ? readFileOptions(request) : undefined;
   if (options !== undefined) limitTime(options);
-  // Read the beginning state before the body arrives: meanwhile, calls without the lock can change records.
+  // Read this before the body: while the body arrives, calls without the lock can change records.
   const beginning = await readBeginning(called, call.signal);
   const advice = adviceIfLarger(ports.transfers !== undefined);
   const isFile = options !== undefined;

@@ -13,8 +13,9 @@ import type { ImportWarning } from './contract.ts';
 /** A record of the file with its key and names. */
 export interface Planned extends RecordPlan {
   /**
-   * The issue why the import must not write the record, if planning or the check found one. If the record equals the
-   * stored record, it counts as unchanged despite the issue, because the stored record was valid when it was written.
+   * The issue because of which the import must not write the record, if planning or the check found an issue. If the
+   * record equals the stored record, it counts as unchanged despite the issue, because the stored record was valid when
+   * it was written.
    */
   readonly rejection?: RecordIssue;
 }

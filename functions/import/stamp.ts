@@ -38,25 +38,18 @@ interface StampedCall {
   readonly stamp: string;
 }
 
-/**
- * Finds the stored records that calls other than imports have changed since this import began. Omits records that only
- * another import has changed, before this import acquired the lock: this import can overwrite or delete them like any
- * other record.
- * @param documents the records that the transaction has read, by path
- * @param position the position at which this import began
- * @returns the paths of the changed records
- */
+/** Whether this call wrote the stored record. If so, a further record of the file with the same key is a repetition. */
 export function isOfThisImport(call: StampedCall, { createdAt = '', changedAt = '' }: StoredDocument): boolean {
   const prefix = stampPrefix(call);
   return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
 }
 
 /**
- * Finds the stored records that calls other than imports changed after this import began. Ignores records that only
- * another import has written, before this import acquired the lock: this import can overwrite or delete them like any
+ * Finds the stored records that calls other than imports have changed since this import began. Omits records that only
+ * another import has changed, before this import acquired the lock: this import can overwrite or delete them like any
  * other record.
  * @param documents the records that the transaction has read, by path
- * @param position the position at which the import began
+ * @param position the position at which this import began
  * @returns the paths of the changed records
  */
 export function findChanged(

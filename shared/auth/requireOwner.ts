@@ -39,8 +39,8 @@ export async function requireOwner(
 }
 
 /**
- * The milliseconds between the end of a check and the next check. Checks are short enough to begin at least every five
- * seconds.
+ * The milliseconds between the end of a check and the next check. Even with the duration of a check, there is a check
+ * at least every five seconds.
  */
 const INTERVAL_MS = 3_000;
 

@@ -150,8 +150,8 @@ export class IdentityError extends Error {
   }
 
   /**
-   * The message for a user of the `identity` command. Its remedy contains options of the command where the message for
-   * clients contains fields of a request.
+   * The message for a user of the `identity` command. Its remedy contains options of the command instead of fields of a
+   * request.
    */
   get commandMessage(): string {
     return messageOf(this.parts, this.params, 'command');
@@ -271,7 +271,7 @@ export function infoIn(details: readonly unknown[]): { reason: string; metadata:
 /** The remedy for a temporary failure, in messages of the `identity` command. */
 export const REPEAT_COMMAND = 'repeat the command';
 
-/** The remedies for a temporary failure. `RETRY` is for failures that end soon, `RETRY_LATER` for longer ones. */
+/** The remedies for a temporary failure. `RETRY` is for failures that end soon, `RETRY_LATER` for longer failures. */
 export const RETRY = { http: 'retry the request', command: REPEAT_COMMAND } as const;
 export const RETRY_LATER = { http: 'retry the request later', command: REPEAT_COMMAND } as const;
 

@@ -34,9 +34,7 @@ export const zitadelHostUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_HO
   text: '{url} is a ZITADEL instance that does not serve this host ({message}): specify the address with its ExternalDomain, or configure the proxy in front of ZITADEL to forward that host',
 });
 
-/**
- * Where a token came from: the option and the file. If the user entered the token at the terminal, there is no file.
- */
+/** The source of a token: the option and the file. If the user entered the token at the terminal, there is no file. */
 interface TokenSource {
   readonly tokenOption: string;
   readonly tokenFile?: string | undefined;

@@ -10,7 +10,7 @@ import type { Advice, DocumentKey, ScanRange, StoreCall, StoredDocument, Trail, 
  */
 export type Version = string | undefined;
 
-/** The version that each of these documents must have for a commit to succeed, by path. */
+/** The versions that documents must have for a commit to succeed, by path. */
 export type ExpectedVersions = ReadonlyMap<string, { readonly key: DocumentKey; readonly version: Version }>;
 
 /** Documents in the order of the requested keys, each with its version. */

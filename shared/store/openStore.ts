@@ -11,7 +11,7 @@ import type { SqliteOptions } from './sqlite/sqliteDatabase.ts';
 import type { Store } from './store.ts';
 
 /**
- * Where the database of an instance is: a directory with an embedded database, or Cloud Firestore. Most modules check
+ * The location of an instance's database: a directory with an embedded database, or Cloud Firestore. Most modules check
  * the following properties instead of `kind`.
  */
 export type StoreLocation = (

@@ -36,7 +36,7 @@ export async function lockServedDirectory({ directory }: StoreLocation): Promise
   }
 }
 
-/** Describes the process that holds the lock. It may not have written its process id yet. */
+/** Describes the process that holds the lock. The process may not have written its id yet. */
 async function readHolder(file: string): Promise<string> {
   try {
     return `process ${await readFile(file, 'utf8')}`;

@@ -11,7 +11,7 @@ const command = [...heapOptions, join(root, 'cli/identity.ts')];
 /** The arguments that run the loops to which the service is compared. */
 export const rawLoops: readonly string[] = [...heapOptions, join(root, 'tools/bench/rawLoops.ts')];
 
-/** Where the instance to measure is. */
+/** The location of the instance to measure. */
 export interface MeasuredPlace {
   /** The options of the command that select the instance. */
   readonly options: readonly string[];

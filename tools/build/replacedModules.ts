@@ -6,7 +6,7 @@ import { root } from '../program.ts';
 // Modules of dependencies that bundles replace. The dependencies load them at the start, but this service never calls
 // them, so they would only delay the start.
 
-// Replaces descriptions of messages that only servers with reflection read.
+// Replaces the descriptions of messages, which only servers with reflection read.
 const NO_DESCRIPTORS = `
 const { Enum, Root, Type } = require('protobufjs');
 const description = { $type: { toObject: () => ({}) } };

@@ -29,7 +29,7 @@ interface Subject extends Referring {
   readonly gift: Gift | undefined;
 }
 
-/** Checks the records of a batch in order. Reads the documents for 2,000 references at a time, to bound the memory. */
+/** Checks the records of a batch in order. Reads the documents of 2,000 references at a time, to bound the memory. */
 export async function checkBatch(context: CheckContext, plans: readonly Planned[]): Promise<BatchRecord[]> {
   const checked: BatchRecord[] = [];
   for await (const part of inParts(await completeRecords(context.store, plans))) {

@@ -24,14 +24,14 @@ export type Found = ReadonlyMap<string, StoredDocument | undefined>;
  * organisation's record, or to a record that the import omits.
  */
 type Rejection = RecordIssue | 'notCarried';
+/** A `Rejection` that does not name the referring field and the target's id yet. */
+type TargetRejection = KeyedIssue | 'notCarried';
+
 /**
  * Returns the reason to reject a record: the first reference whose target is missing, invalid or in another
  * organisation.
  * @param created looks up whether this import omits a record
  */
-type TargetRejection = KeyedIssue | 'notCarried';
-
-/** A `Rejection` that does not name the referring field and the target's id yet. */
 export function findRejection(
   { plan: { record }, references }: Referring,
   found: Found,

@@ -18,7 +18,7 @@ import { isOfThisImport } from '../stamp.ts';
 import { changedFixedFields, keepsReservedNames, stateChange } from './overwrite.ts';
 import { differingFields, isSameRecord } from './storedEquality.ts';
 
-/** The rules for all decisions of an import. */
+/** The facts about an import on which all decisions about records depend. */
 export interface Rules {
   readonly onConflict: RecordConflict;
   /** The import's stamp, which is unique; see `uniqueStamp`. */

@@ -96,8 +96,8 @@ function providerKey(idpId: string): DocumentKey {
 }
 
 /**
- * Lists the identity providers to which either record refers, because the comparison needs the providers'
- * organisations.
+ * Lists the identity providers to which the imported or the stored record refers. The comparison needs the
+ * organisations of these providers.
  */
 export function differingProviders(plan: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
   const { section, digest, json } = plan.record;

@@ -1,6 +1,3 @@
-// Lists the warnings about the effects of writing a record: the privilege that the record gives, and a changed state.
-// @param stored the record before the overwrite; undefined for a new record
-
 import { warn } from '../../../shared/errors/warnings.ts';
 import { parseObject } from '../../../shared/json/jsonObject.ts';
 import { privilegeWarning } from '../../../shared/organisation/privileges.ts';
@@ -11,7 +8,7 @@ import type { Checked } from '../stages.ts';
 import { stateChange } from './overwrite.ts';
 
 /**
- * Lists the warnings about a record that is written: the privilege that it gives, and the change of its state.
+ * Lists the warnings about the effects of writing a record: the privilege that the record gives, and a changed state.
  * @param stored the record before the overwrite; undefined for a new record
  */
 export function writeWarnings({ plan, privilege }: Checked, stored?: StoredDocument): ImportWarning[] {

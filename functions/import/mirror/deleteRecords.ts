@@ -28,9 +28,9 @@ export interface DeletingCall {
 }
 
 /**
- * Deletes the stored records that must go before the file's records are written. They refer to records whose names the
- * file needs. The latter are deleted later, each in the commit that claims its name. Users among the latter are marked
- * as deleted.
+ * Deletes the stored records that require a freed record, before the file's records are written. A freed record has a
+ * name that the file needs; the commit that claims this name will delete the freed record. Freed users are marked as
+ * deleted now.
  */
 export async function deleteEarly(call: DeletingCall): Promise<void> {
   const { store, deletions, report } = call;

@@ -286,7 +286,7 @@ export class Deletions implements Disposable {
     return this.finallyDone ?? this.countWhere('done = 1');
   }
 
-  /** Yields the users to delete whose names records of the file need. */
+  /** Yields those users to delete whose names the file's records need. */
   freedUsers(): Generator<readonly DoomedRecord[]> {
     return this.batches("freed = 1 AND collection = 'users'");
   }

@@ -24,7 +24,10 @@ const ID_TOO_LONG: RecordIssue = {
   params: { field: 'orgId', limit: `${MAX_ID_CHARACTERS} characters` },
 };
 
-/** An organisation of the file, with its record if the import can create one, or the issue that prevents this. */
+/**
+ * An organisation of the file, with its record if the import can create the record, or with the issue that prevents
+ * this.
+ */
 export interface FileOrganisation {
   readonly header: OrganisationHeader;
   readonly record: OrganisationRecord | undefined;

@@ -109,7 +109,7 @@ async function readRecords(
   check: () => Promise<readonly BatchRecord[]>,
 ): Promise<readonly BatchRecord[]> {
   const [batch] = await Promise.all([check(), documents.read(plans.map(({ key }) => key))]);
-  // Completing a record can change its key.
+  // Completing a record can change its key, so read the documents with the changed keys, too.
   const moved = unsettled(batch.filter(({ plan }, index) => plan.key !== plans[index]?.key));
   await documents.read(moved.map(({ plan }) => plan.key));
   return batch;
@@ -175,8 +175,8 @@ function withoutDeleted(
 }
 
 /**
- * Lists the stored records that may have a mark which a new record also needs, and which only one record of an
- * organisation can have. An example is the mark of the primary domain.
+ * Lists the stored records that may have the mark which a new record needs. Only one record of an organisation can have
+ * such a mark, for example as its primary domain.
  */
 function adjustingKeys(created: readonly RecordPlan[], documents: ReadonlyMap<string, StoredDocument>): DocumentKey[] {
   const keys = created.flatMap(({ claims, key }) => {

@@ -14,7 +14,7 @@ import { collectWarnings } from './recordWarnings.ts';
 import { remainingMs } from './remainingTime.ts';
 import { type Repetition, repetitionOf } from './repeatedRecords.ts';
 
-/** The facts about the import that the report does not know itself. */
+/** The facts that the response contains in addition to those in the report. */
 interface ImportFacts {
   /** The deletions to list in the response, which can be fewer than the import made. */
   readonly deletions?: readonly Deletion[];

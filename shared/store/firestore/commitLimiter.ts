@@ -17,8 +17,8 @@ const TOLERANCE = 2;
 const AGEING = 1.05;
 
 /**
- * Adapts the number of bulk commits in flight to the database. Adds one while the latency per write is acceptable;
- * halves the number when the database is overloaded.
+ * Adapts the number of bulk commits in flight to the database. Adds one commit while the latency per write is
+ * acceptable; halves the number when the database is overloaded.
  */
 export class CommitLimiter {
   private readonly clock: Clock;
@@ -55,7 +55,8 @@ export class CommitLimiter {
       throw reason;
     } finally {
       this.running--;
-      // Wake all waiting calls. If only one call were woken and it had been aborted, the other calls would wait on.
+      // Wake all waiting calls. If only one call were woken and it had been aborted, the other calls would continue to
+      // wait.
       for (const wake of this.waiting.splice(0)) wake();
     }
   }

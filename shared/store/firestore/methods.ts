@@ -104,7 +104,7 @@ async function openStream<Request, Response>(
   request: Request,
 ): Promise<ResponseStream> {
   const channel = await channelOf(connection);
-  // Open no stream after an abort, because nobody would read it: it would stay open, and an error would end the
+  // Open no stream after an abort, because no caller would read it: it would stay open, and an error would end the
   // process.
   connection.deadline?.cut.throwIfAborted();
   const { path, metadata, options } = describeCall(connection, method, request);

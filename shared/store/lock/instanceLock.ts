@@ -135,7 +135,10 @@ function unknownHolder(): LockHolder {
   return { operation: 'an operation', caller: 'another process', since: new Date().toISOString() };
 }
 
-/** Waits for an event in this process, but for a limited time only: a release in another process is no event here. */
+/**
+ * Waits for an event in this process, but only for a limited time, because the release of the lock in another process
+ * causes no event here.
+ */
 async function waitFor(event: Promise<void>, milliseconds: number, signal: AbortSignal): Promise<void> {
   const ended = new AbortController();
   // Stop the timer after the event, because a running timer would keep the process alive.

@@ -60,8 +60,8 @@ const TAG_BYTES = 16;
 
 /**
  * Encrypts a value.
- * @param place the document and the field that will contain the value; `unseal` needs the same place, so that nobody
- * can move the value elsewhere
+ * @param place the document and the field that will contain the value; `unseal` needs the same place, so a value that
+ * was copied elsewhere does not decrypt
  * @returns the key's id and a dot, then nonce, ciphertext and tag in base64url
  */
 export function seal(key: MasterKey, text: string, place: string): string {

@@ -194,7 +194,7 @@ export interface CopyOptions {
 
 /**
  * Copies the present state of a database to a new file, which only its owner can read. Other connections may write to
- * the database meanwhile. The copy appears under its name only when it is complete and durable.
+ * the database during the copy. The copy appears under its name only when it is complete and durable.
  * @throws IdentityError if the source is not the database of an instance, or has another format or another key, before
  * anything is written; Error of the file system, EEXIST if the target exists
  */

@@ -76,9 +76,8 @@ const program = `
 `;
 
 /**
- * Moves the content of the write-ahead log into the database, in a worker thread. The writer continues meanwhile. If
- * the log still exceeds `CHECKPOINT_PAGES`, SQLite moves the content within a commit, which then takes a tenth of a
- * second.
+ * Moves the content of the write-ahead log into the database, in a worker thread, while the writer continues. If the
+ * log still exceeds `CHECKPOINT_PAGES`, SQLite moves the content within a commit, which then takes a tenth of a second.
  */
 export class Checkpoints {
   private readonly file: string;
@@ -98,8 +97,8 @@ export class Checkpoints {
   }
 
   /**
-   * Starts a checkpoint if the log has grown enough since the last checkpoint, or if it exceeds its limit. In the
-   * latter case all snapshots have ended, so no reader needs the log.
+   * Starts a checkpoint if the log has grown enough since the last checkpoint, or if it exceeds its limit. If it
+   * exceeds its limit, all snapshots have ended, so no reader needs the log.
    */
   afterCommit(logBytes: number, isOverLimit: boolean): void {
     if (logBytes < this.begunAt) this.begunAt = 0;

@@ -131,9 +131,7 @@ async function commitGroup(
   }
 }
 
-/**
- * Calls `onCommit`. If this fails, the changes are committed all the same, and the next commit calls `onCommit` again.
- */
+/** Calls `onCommit`. If this fails, the changes are still committed, and the next commit calls `onCommit` again. */
 function reportCommit(hooks: WriterHooks): void {
   try {
     hooks.onCommit();
