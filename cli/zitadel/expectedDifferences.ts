@@ -1,4 +1,5 @@
-// Finds the reasons for differences that ZITADEL causes, from the facts in the sections' rows.
+// Explains the differences that ZITADEL causes. The reasons come from facts about ZITADEL in the definitions of
+// sections.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, parseObject, putAt, valueAt } from '../../shared/json/jsonObject.ts';
@@ -13,23 +14,23 @@ import { overlap, type ReleaseRange } from '../../shared/organisation/zitadelRel
 import type { ImportFacts } from '../records/importFacts.ts';
 import type { FirstRecord, RecordDifference } from '../records/runDatabase.ts';
 
-/** The side of a comparison that is ZITADEL, and facts about it. */
+/** A side of a comparison that is ZITADEL, with facts about this side. */
 export interface ZitadelSide {
   readonly side: 'first' | 'second';
   /** The releases that ZITADEL may have. */
   readonly releases: ReleaseRange;
-  /** The domains of the instance. ZITADEL derives the domains of organisations from these. */
+  /** The domains of the ZITADEL instance, from which it derives the domains of organisations. */
   readonly domains: readonly string[];
-  /** Facts about the import of the other side into this side; undefined if there was no such import. */
+  /** Facts about the import of the other side's records into this side. Undefined if there was no such import. */
   readonly imports?: Pick<ImportFacts, 'mayLackProvider' | 'target'>;
 }
 
-/** ZITADEL's exports omit writes of the last 2 s. */
+/** The time during which ZITADEL's exports can lack a write. */
 export const LAG_MS = 2_000;
 
 const CLEAR_PASSWORD = 'an import stores the hash of a clear password';
 
-/** Whether ZITADEL imports a record but possibly never exports the record. */
+/** Whether ZITADEL imports a record, but might never export it. */
 export function isNeverExported(record: Pick<RecordDifference, 'section' | 'id'>, releases: ReleaseRange): boolean {
   return unexportedReason(record, releases) !== undefined;
 }
@@ -41,16 +42,18 @@ function unexportedReason(
   return recordFacts(section, releases).find((fact) => fact.does === 'exports not' && (fact.when?.(id) ?? true))?.text;
 }
 
-/** Returns the facts about the records of a section that may apply to the given releases of ZITADEL. */
+/**
+ * Returns facts about the records of a section. Leaves out facts that apply to none of the given releases of ZITADEL.
+ */
 function recordFacts(section: string, releases: ReleaseRange) {
   const { records = [] } = recordSection(section).zitadel ?? {};
   return records.filter((fact) => overlap(fact, releases));
 }
 
 /**
- * Returns the reason for a difference that ZITADEL causes; undefined for an unexpected difference. If fields differ,
- * each of them must have a reason.
- * @param first the record on the first side, if it exists
+ * Returns the reason for a difference that ZITADEL causes; undefined for an unexpected difference. If several fields of
+ * a record differ, the difference is expected only if each field has a reason.
+ * @param first the record of the first side; undefined if only the second side has it
  */
 export function zitadelReason(
   difference: RecordDifference,
@@ -105,8 +108,8 @@ function fieldReason(
 }
 
 /**
- * Whether a fact explains a difference. A fact with a manual step that this command performs itself explains no
- * difference.
+ * Whether a fact about a field explains a difference. If the fact requires a manual step that this command does itself,
+ * it explains nothing.
  */
 function isExplained({ does, steps = [], explains }: FieldFact, values: DifferingValues, isTarget: boolean): boolean {
   if (does === 'refuses' || steps.some(({ byHand }) => byHand === true)) return false;
@@ -128,10 +131,7 @@ function secretReason(
   return isMade || path === password.clear ? CLEAR_PASSWORD : undefined;
 }
 
-/**
- * Whether a field lists identity providers, and the list in ZITADEL lacks only providers that may be missing in
- * ZITADEL.
- */
+/** Whether a field lists identity providers, and ZITADEL's list lacks only providers that ZITADEL might not have. */
 function lacksProviders(
   { exported: { providers, keepProviders } = {} }: Section,
   path: string,

@@ -1,9 +1,8 @@
-// The second factors of people, according to the events of ZITADEL.
+// Finds out from ZITADEL's events which people have a second factor.
 
 import type { ZitadelConnection } from './zitadelConnection.ts';
 import { readEvents } from './zitadelEvents.ts';
 
-/** The types of the events that add or remove a factor. */
 interface FactorEvents {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -21,8 +20,8 @@ const factors = {
 } as const satisfies Readonly<Record<string, FactorEvents>>;
 
 /**
- * Returns the people of an organisation who have a factor. Reads the events of the organisation, because the list of
- * authentication methods needs a call per person.
+ * Returns the ids of people in an organisation who have a factor. Reads the events of all users of the organisation,
+ * because ZITADEL's list of authentication methods needs a call for each person.
  */
 export async function peopleWithFactor(
   connection: ZitadelConnection,

@@ -1,4 +1,4 @@
-// Exports ZITADEL, organisation by organisation.
+// Exports ZITADEL: one organisation after the other, combined to one export file.
 
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { OrgFieldName, OrgState, OrgStateSchema } from '@zitadel/proto/zitadel/org_pb.js';
@@ -26,9 +26,9 @@ import { addStates } from './omittedStates.ts';
 import { addOtpEmail } from './otpEmailStates.ts';
 
 /**
- * Returns an export file that combines one export per organisation. Only one organisation is in memory at a time. Never
- * sends `excluded_org_ids`, because ZITADEL crashes if an element matches an organisation. Filters the list of
- * organisations instead.
+ * Returns an export file that combines the exports of single organisations. Only one organisation is in memory at a
+ * time. Leaves organisations out by filtering the list of organisations. The field `excluded_org_ids` is never sent,
+ * because ZITADEL crashes if an excluded organisation exists.
  */
 export function openZitadelExport(address: ZitadelAddress, options: PlaceExportOptions): ExportFile {
   let [done, total] = [0, 0];
@@ -36,8 +36,8 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
   async function* open(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     using call = callSignal(signal, options.timeoutMs);
     const connection = { ...address, signal: call.signal };
-    // Imports compare this time with the times of ZITADEL's events, so the command's clock does not count. The server
-    // rounds it down, so all later events have later times.
+    // A later import compares this time with the times of ZITADEL's events. So it must be ZITADEL's time, not the
+    // command's. ZITADEL rounds it down, so every event after this call has a later time.
     const readTime = await readServerTime(connection);
     const missing: Missing = { sections: new Set(), users: new Set() };
     yield* withManifest(organisations(connection, missing), call.signal, ({ tally }) =>
@@ -93,13 +93,16 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
   };
 }
 
-/** The gaps of an export: sections of which it omits records, and users of whom it omits grants or memberships. */
+/** What an export lacks: sections with missing records, and users whose grants or memberships are missing. */
 interface Missing {
   readonly sections: Set<SectionName>;
   readonly users: Set<string>;
 }
 
-/** Returns functions whose results the exports of all organisations share. */
+/**
+ * Returns functions for the exports of all organisations. They share the results of their calls, such as the list of
+ * organisations.
+ */
 function shareCalls(
   connection: ZitadelConnection,
   options: PlaceExportOptions,
@@ -138,8 +141,8 @@ function listLength(value: unknown): number {
 }
 
 /**
- * Exports an organisation that ZITADEL has listed.
- * @returns undefined if the organisation was deleted after ZITADEL had listed it
+ * Exports an organisation that is in ZITADEL's list of organisations.
+ * @returns undefined if the organisation was deleted after the list was read
  * @throws IdentityError if ZITADEL still lists the organisation, but the response does not contain it
  */
 async function exportListed(
@@ -156,8 +159,9 @@ async function exportListed(
 }
 
 /**
- * Applies the options that ZITADEL does not have: removes keys and client secrets, which ZITADEL always exports, unless
- * the options select them. Also copies the ids of service users to the field that ZITADEL's imports read.
+ * Applies options that ZITADEL does not know. ZITADEL always exports keys and client secrets; this function removes
+ * them unless the options select them. Also copies the id of each service user to the field from which ZITADEL's
+ * imports read the id.
  */
 function applyOptions(organisation: JsonObject, options: PlaceExportOptions): void {
   for (const { name, keys, credentials = [] } of sections) {
@@ -171,9 +175,9 @@ function applyOptions(organisation: JsonObject, options: PlaceExportOptions): vo
 }
 
 /**
- * Adds the instance's domain policy to an organisation without a policy of its own. The validity of user names depends
- * on this policy, and ZITADEL's exports do not contain the instance's policies. Adds nothing if the policy has this
- * service's default values.
+ * Adds the instance's domain policy to an organisation that has no domain policy of its own. The policy decides which
+ * user names are valid, and ZITADEL's exports do not contain it. Adds nothing if the policy has the values that are
+ * this service's defaults.
  */
 function addDomainPolicy(organisation: JsonObject, policy: DomainPolicy): void {
   if (organisation.domainPolicy !== undefined) return;
@@ -182,7 +186,7 @@ function addDomainPolicy(organisation: JsonObject, policy: DomainPolicy): void {
   if (Object.values(fields).includes(true)) organisation.domainPolicy = { orgId: organisation.orgId, ...fields };
 }
 
-/** Returns the given users who belong to one of the given organisations. */
+/** Returns those of the given users who belong to one of the given organisations. */
 async function usersOf(
   connection: ZitadelConnection,
   orgIds: readonly string[],
@@ -197,23 +201,21 @@ async function usersOf(
   return new Set(found.map(({ userId }) => userId));
 }
 
-/** The organisations of ZITADEL, by id. */
 export type ListedOrganisations = ReadonlyMap<string, { readonly name: string; readonly state: string | undefined }>;
 
-/** Lists the organisations of ZITADEL. */
 export async function listZitadelOrganisations(connection: ZitadelConnection): Promise<ListedOrganisations> {
   const admin = rpcClient(connection, AdminService);
-  // Without an order, pages may miss results.
+  // Without a defined order, some organisations may be on none of the pages.
   const organisations = await searchAll((query) => admin.listOrgs({ query, sortingColumn: OrgFieldName.NAME }));
   return new Map(organisations.map(({ id, name, state }) => [id, { name, state: stateName(state) }]));
 }
 
-/** Returns the name of a state in export files; undefined for an unspecified state. */
+/** Returns the name that a state has in export files; undefined for an unspecified state. */
 function stateName(state: OrgState): string | undefined {
   return state === OrgState.UNSPECIFIED ? undefined : OrgStateSchema.value[state]?.name;
 }
 
-/** Lists the content that ZITADEL's exports omit or change (zitadel 9.5), as texts for plans. */
+/** Lists, as texts for plans, what ZITADEL's exports leave out or change (zitadel 9.5). */
 export function exportLosses(releases: ReleaseRange): readonly string[] {
   const bySection = recordSections.flatMap(({ name, zitadel = {} }) => {
     const content = unexportedContent(zitadel, releases);

@@ -1,4 +1,4 @@
-// Creates the manifest of an export of ZITADEL, because ZITADEL writes none.
+// Creates the manifest of an export of ZITADEL, because ZITADEL itself does not write one.
 
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import type { Manifest, ManifestTally } from '../../../shared/exportFile/manifest.ts';
@@ -7,21 +7,19 @@ import type { PlaceExportOptions } from '../../exports/placeInterfaces.ts';
 import { requireContent, rpcClient } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 
-/** Facts about a finished export of ZITADEL. */
 interface ReadExport {
   readonly options: Pick<PlaceExportOptions, 'withKeys'>;
-  /** The server's time before the first reading of records. */
+  /** ZITADEL's time from before the first record was read. */
   readonly readTime: Date;
   /**
-   * The sections with records that the export does not contain, or possibly does not contain, and the users to whom
-   * such records belong.
+   * The sections of which the export lacks records, or may lack records, and the users to whom missing records belong.
    */
   readonly missing: { readonly sections: ReadonlySet<string>; readonly users: ReadonlySet<string> };
 }
 
 /**
- * Creates the manifest of an export. Omits the field `secrets`, because ZITADEL does not export all kinds of
- * credentials. With this field, a missing credential would mean that the source does not have the credential.
+ * Creates the manifest of an export. Leaves out the field `secrets`: with this field, a missing credential means that
+ * the source does not have it. This would be wrong, because ZITADEL does not export all kinds of credentials.
  */
 export async function describeExport(
   connection: ZitadelConnection,

@@ -1,4 +1,4 @@
-// Exports one organisation of ZITADEL.
+// Exports one organisation of ZITADEL, and adds content that ZITADEL's own export of one organisation lacks.
 
 import { isMessage, toJson } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -26,36 +26,36 @@ import type { OrganisationSearches } from '../recordKinds.ts';
 import { callMethod, hasContext, isGatewayTimeout, requireContext, rpcClient, rpcError, searchAll } from '../rpc.ts';
 import { isTimeout, plainMessage, type ZitadelConnection } from '../zitadelConnection.ts';
 
-/** The secrets that an export contains. */
+/** The kinds of secrets that ZITADEL's export contains only if the request selects them. */
 interface ExportedSecrets {
   readonly withPasswords: boolean;
   readonly withOtp: boolean;
 }
 
-/** Selects the grants and memberships that the export of an organisation omits, and receives the omitted content. */
+/** Decides which grants and memberships the export of an organisation leaves out, and receives reports about them. */
 export interface ExportScope {
   /**
-   * Returns the id of the token's user. The export omits this user's grants and memberships in other organisations,
-   * because ZITADEL makes the user an owner of every organisation that the user imports.
+   * Returns the id of the user to whom the token belongs. The export leaves out this user's grants and memberships in
+   * other organisations, because ZITADEL makes the user an owner of every organisation that the user imports.
    */
   readonly caller: () => Promise<string>;
-  /** The ids of the excluded organisations. */
+  /** The ids of organisations that the call excludes from the export. */
   readonly stayingOrganisations: ReadonlySet<string>;
-  /** Returns the given users who do not move, because their organisations are excluded. */
+  /** Returns those of the given users whose organisations the call excludes from the export. */
   readonly stayingUsers: (userIds: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Receives a section with records that the export does not contain, or possibly does not contain. */
+  /** Called with a section of which the export lacks records, or may lack records. */
   readonly onIncomplete: (section: SectionName) => void;
-  /** Receives users whose grants and memberships the export omits. */
+  /** Called with users of whom the export leaves out grants or memberships. */
   readonly onUsersLeftOut: (userIds: Iterable<string>) => void;
-  /** Receives a warning about omitted content. */
+  /** Called with a warning about content that the export leaves out. */
   readonly onLeftOut: (notice: RecordWarning) => void;
 }
 
-/** The default time limit of one export. Many gateways end longer calls. */
+/** The default time limit for the export of one organisation. Many gateways end a call that takes longer. */
 const EXPORT_MS = 60_000;
 /**
- * The maximum size of a response. No organisation that ZITADEL exports within the time limit is larger. The command
- * needs several times as much memory.
+ * The maximum size of a response. Larger organisations cannot be exported within the time limit anyway. The command
+ * needs several times as much memory as the response.
  */
 const MAX_MESSAGE_BYTES = 128_000_000;
 
@@ -65,7 +65,7 @@ const { exportData } = AdminService.method;
  * Exports one organisation with its grants and members.
  * @returns undefined if the response does not contain the organisation
  * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT if ZITADEL fails to export the
- * organisation; ZITADEL_HEADER_LOST if ZITADEL responds for another organisation
+ * organisation; ZITADEL_HEADER_LOST if the response is for another organisation
  */
 export async function exportOne(
   connection: ZitadelConnection,
@@ -109,7 +109,8 @@ async function exportAlone(
 }
 
 /**
- * Yields the fields of a message that the definitions of this version do not contain, such as fields of newer releases.
+ * Yields the fields of a message that this command does not know, such as fields of newer releases. Each is the type of
+ * its message, and its number.
  */
 function* unknownFields(value: unknown): Generator<string> {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
@@ -118,8 +119,8 @@ function* unknownFields(value: unknown): Generator<string> {
 }
 
 /**
- * Converts the error of a call. An error that may concern only this organisation becomes ZITADEL_CANNOT_EXPORT, so that
- * callers can export the other organisations.
+ * Converts the error of a call. If the error may concern only this organisation, it becomes ZITADEL_CANNOT_EXPORT, so
+ * that the caller can still export the other organisations.
  */
 function exportError(connection: ZitadelConnection, orgId: string, error: unknown): unknown {
   const converted = rpcError(connection, exportData, error);
@@ -134,9 +135,9 @@ function exportError(connection: ZitadelConnection, orgId: string, error: unknow
   });
 }
 
-// ZITADEL exports a grant or member only if the same export contains all records to which it refers. So the export of
-// one organisation lacks the grants to other organisations. It also lacks the memberships and grants of other
-// organisations' users.
+// ZITADEL exports a grant or a membership only if the same export contains all records to which it refers. So the
+// export of a single organisation lacks its grants to other organisations. It also lacks the memberships and grants of
+// users who belong to other organisations.
 
 const UNKNOWN = 'the export contains this organisation, but other calls do not find it';
 
@@ -154,14 +155,17 @@ async function searchesOf(connection: ZitadelConnection, orgId: string): Promise
   };
 }
 
-/** The sections of users, and of records that refer to users. */
+/** The sections that contain users, and the sections whose records refer to users. */
 const userSections = recordSections
   .filter(({ collection, references = [] }) =>
     [collection, ...references.map((one) => one.collection)].includes('users'),
   )
   .map(({ name }) => name);
 
-/** Reports the sections of users as incomplete if ZITADEL's search and the export have different numbers of users. */
+/**
+ * If ZITADEL's search finds a different number of users than the export contains, reports the sections of users as
+ * incomplete.
+ */
 async function checkUsers(
   { calls }: OrganisationSearches,
   organisation: JsonObject,
@@ -170,7 +174,7 @@ async function checkUsers(
   if ((await countUsers(calls)) !== usersIn(organisation).length) for (const name of userSections) onIncomplete(name);
 }
 
-/** Returns the number of an organisation's users; undefined if the token may not search for them. */
+/** Returns the number of users in an organisation; undefined if the token may not search for users. */
 async function countUsers(calls: OrganisationSearches['calls']): Promise<number | undefined> {
   try {
     const { details } = await calls.listUsers({ query: { limit: 1 } });
@@ -181,7 +185,10 @@ async function countUsers(calls: OrganisationSearches['calls']): Promise<number 
   }
 }
 
-/** Adds the states of records, which exports omit, and the grants that the export of one organisation omits. */
+/**
+ * Adds the states of records, which ZITADEL's exports lack, and the grants that the export of a single organisation
+ * lacks.
+ */
 async function addStatesAndGrants(
   searches: OrganisationSearches,
   organisation: JsonObject,
@@ -205,13 +212,14 @@ async function addStatesAndGrants(
     const [usual, other] = statesOf({ name: section }) ?? [];
     for (const record of sections.flatMap((name) => recordsIn(organisation[name]))) {
       const isInactive = inactive.get(keyOf(record));
-      // Also writes the default state: if a record has no state, an overwriting import keeps the target's state.
+      // The usual state is written too. Without a state in the file, an overwriting import would keep the state that
+      // the target has.
       if (isInactive !== undefined) record.state = isInactive ? other : usual;
     }
   }
 }
 
-/** Returns the grants whose users or organisations move, and warns about the other grants. */
+/** Returns the grants whose receivers move too. Warns about grants to users or organisations that the call excludes. */
 async function movingGrants(
   organisation: JsonObject,
   section: SectionName,
@@ -242,7 +250,7 @@ async function stayingOf(
   return users.size === 0 ? users : await stayingUsers([...users]);
 }
 
-/** Adds the members that the export of one organisation omits because they concern other organisations. */
+/** Adds the memberships of users from other organisations, which the export of a single organisation lacks. */
 async function addMembers(
   { calls, find }: OrganisationSearches,
   organisation: JsonObject,
@@ -281,7 +289,7 @@ async function addMembers(
   if (leftOut.length > 0) onLeftOut(leftMemberships(textAt(organisation, 'orgId', ''), leftOut));
 }
 
-/** A membership, and the ids of its project or grant. */
+/** A membership. `of` contains the ids of the project or grant to which the membership belongs. */
 interface FoundMember {
   readonly of: Readonly<Record<string, string>>;
   readonly member: Member;
@@ -298,13 +306,13 @@ function userIdOf(record: JsonObject): string {
   return textAt(record, 'userId', '');
 }
 
-/** Returns a function that returns the key of a section's records. */
+/** Returns a function that returns the key of a record in the given section. */
 function keyBy(name: SectionName, { orgId }: JsonObject): (record: JsonObject) => string {
   const section = recordSection(name);
   return (json) => documentPath(recordKey({ section, json, orgId: String(orgId) }));
 }
 
-/** Adds the found records, except records that the section of the export already contains. */
+/** Adds the found records to a section of the export, unless the section already contains them. */
 function addMissing(organisation: JsonObject, section: SectionName, found: readonly JsonObject[]): void {
   const records = recordsIn(organisation[section]);
   const keyOf = keyBy(section, organisation);
@@ -313,7 +321,7 @@ function addMissing(organisation: JsonObject, section: SectionName, found: reado
   if (byKey.size > 0) organisation[section] = [...records, ...byKey.values()];
 }
 
-/** Returns the records of a section of an exported organisation. */
+/** Returns the records in a section of an exported organisation, which may be absent. */
 export function recordsIn(section: unknown): JsonObject[] {
   return Array.isArray(section) ? section.filter(isJsonObject) : [];
 }

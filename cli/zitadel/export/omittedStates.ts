@@ -1,4 +1,4 @@
-// States of organisations and users that ZITADEL's export omits.
+// Adds the states of organisations and users, which ZITADEL's exports leave out.
 
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { UserState, UserStateSchema } from '@zitadel/proto/zitadel/user_pb.js';
@@ -13,24 +13,24 @@ import { rpcClient } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { recordsIn } from './exportOrganisation.ts';
 
-// The exports of releases 2 and 3 contain no states, but the searches of every release return them.
+// In releases 2 and 3, exports contain no states. The searches of every release return states.
 
-/** The number of users in one search. Newer releases return at most 1,000. */
+/** The number of users in one search. Newer releases return at most 1,000 users. */
 const SEARCHED_AT_ONCE = 500;
 
-/** The source of an export's missing states. */
+/** From where the missing states of an export are read. */
 interface StateSource {
   readonly connection: ZitadelConnection;
-  /** Returns the state of an organisation; undefined if ZITADEL does not return it. */
+  /** Returns the state of an organisation; undefined if ZITADEL does not return the state. */
   readonly stateOf: (orgId: string) => Promise<string | undefined>;
-  /** Whether unknown states count as active. Otherwise they are an error. */
+  /** Whether records with an unknown state count as active. Otherwise, an unknown state is an error. */
   readonly acceptsUnknown: boolean;
 }
 
 /**
- * Adds the states that the export of an organisation omits.
- * @returns the warning about states that remain unknown; undefined if all are known
- * @throws IdentityError ZITADEL_STATES_UNKNOWN
+ * Adds the missing states to the export of an organisation.
+ * @returns the warning about states that remain unknown; undefined if all states are known
+ * @throws IdentityError ZITADEL_STATES_UNKNOWN if unknown states are not accepted
  */
 export async function addStates(organisation: JsonObject, source: StateSource): Promise<RecordWarning | undefined> {
   const orgId = textAt(organisation, 'orgId', '');
@@ -54,7 +54,9 @@ function stateless(organisation: JsonObject, section: SectionName): JsonObject[]
   return recordsIn(organisation[section]).filter(({ state }) => state === undefined);
 }
 
-/** Lists the unknown states of an organisation as text; undefined if there are none. */
+/**
+ * Lists the organisation and its users whose states are unknown, as text. Returns undefined if all states are known.
+ */
 function unknownText(organisation: JsonObject): string | undefined {
   const users = userSections.flatMap((section) => {
     const found = stateless(organisation, section);
@@ -65,7 +67,7 @@ function unknownText(organisation: JsonObject): string | undefined {
   return texts.length === 0 ? undefined : texts.join(', and ');
 }
 
-/** Adds the states of users. Returns the reason if ZITADEL does not return them. */
+/** Adds the states of users. If ZITADEL does not return the states, returns the reason. */
 async function addUserStates(
   connection: ZitadelConnection,
   orgId: string,
@@ -86,8 +88,8 @@ async function addUserStates(
 }
 
 /**
- * Returns the known states of an organisation's users, by id.
- * @throws IdentityError
+ * Returns the states of an organisation's users, by user id. The result lacks users whom ZITADEL does not return.
+ * @throws IdentityError if ZITADEL rejects the search
  */
 export async function searchUserStates(
   connection: ZitadelConnection,
@@ -105,13 +107,13 @@ export async function searchUserStates(
   return states;
 }
 
-/** Returns the name of a state in export files; undefined if the state is missing or not in ZITADEL's definitions. */
+/** Returns the name that a state has in export files; undefined for a state that is unspecified or unknown. */
 function stateName(state: UserState): string | undefined {
   return state === UserState.UNSPECIFIED ? undefined : UserStateSchema.value[state]?.name;
 }
 
 /**
- * Requires that ZITADEL returns the states of users. Searches for an existing user to test this.
+ * Requires that ZITADEL returns the states of users, by searching for a user who exists.
  * @throws IdentityError ZITADEL_STATES_UNKNOWN
  */
 export async function requireStates(

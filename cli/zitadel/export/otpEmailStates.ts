@@ -1,4 +1,4 @@
-// OTP e-mail factors, which ZITADEL's export omits.
+// Adds OTP e-mail factors, which ZITADEL's exports leave out.
 
 import { tokenForbidden } from '../../../shared/errors/placeErrors.ts';
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
@@ -8,7 +8,7 @@ import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { recordsIn } from './exportOrganisation.ts';
 
 /**
- * Adds the OTP e-mail factors of an organisation's people.
+ * Adds to each person of an organisation whether the person has an OTP e-mail factor.
  * @returns a warning if the token may not read events; undefined if all factors are known
  */
 export async function addOtpEmail(

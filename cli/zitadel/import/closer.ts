@@ -1,5 +1,5 @@
-// Deactivates or locks ("closes") records that are closed in the file, because no release of ZITADEL imports all
-// states.
+// Closes the records that are closed in the file: deactivates or locks them. This is necessary because no release of
+// ZITADEL imports all states.
 
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { tokenForbidden, zitadelCallFailed } from '../../../shared/errors/placeErrors.ts';
@@ -25,32 +25,32 @@ import {
 import { grouped, readCreations } from './histories.ts';
 import type { ImportLedger, LedgerIssue, LedgerRecord } from './ledger.ts';
 
-/** A record to close, and the place of its events. */
+/** A record to close, and the place of its events. The record is still open, as far as this process knows. */
 interface OpenRecord {
   readonly kind: Closable;
   readonly entry: LedgerRecord;
-  /** Undefined if ZITADEL has no creation event of the record. */
+  /** Undefined if ZITADEL has no event that created the record. */
   readonly place: EventPlace | undefined;
 }
 
-/** The number of concurrent calls. */
+/** The number of records that are closed at the same time. */
 const CLOSED_AT_ONCE = 8;
 const LOCKED = 'USER_STATE_LOCKED';
-/** Searches show a change at most 2 s later. */
+/** How often to repeat a search, until it shows a change. A search shows a change after at most 2 s. */
 const defaultPolls: RetryPolicy = { attempts: () => 10, initialDelayMs: 250, maxDelayMs: 2_000 };
 
 const usersFirst = closables.filter(({ isAtOnce }) => isAtOnce === true).flatMap(({ sections }) => sections);
 
 /**
- * Closes records during an import. Verifies by ZITADEL's events that the records are closed, and by its search that
- * users are closed.
+ * Closes records during an import. Then reads ZITADEL's events, to verify that the records are closed. For users, also
+ * verifies this with ZITADEL's search.
  */
 export class Closer {
   private readonly connection: ZitadelConnection;
   private readonly ledger: ImportLedger;
-  /** The time of the newest event before the import. */
+  /** The time of the newest event from before the import. */
   private readonly start: EventTime;
-  /** The time of the last event that was read. */
+  /** The time of the newest event that this object has read. */
   private seen: EventTime;
   /** The users whom this import has closed. */
   private readonly closedUsers: OpenRecord[] = [];
@@ -61,7 +61,10 @@ export class Closer {
     [this.start, this.seen] = [start, start];
   }
 
-  /** Starts before the first request. Closes the users whom an earlier import left open. */
+  /**
+   * Must be called before the first request of the import. Closes users whom an earlier import has created and left
+   * open.
+   */
   static async start(connection: ZitadelConnection, ledger: ImportLedger): Promise<Closer> {
     const newest = ledger.hasClosings ? await newestEvent(connection) : undefined;
     const closer = new Closer(connection, ledger, newest?.createdAt ?? 0n);
@@ -69,12 +72,12 @@ export class Closer {
     return closer;
   }
 
-  /** Closes the users whom a request has created. */
+  /** Closes the users that the last request has created. */
   async afterRequest(): Promise<void> {
     await this.close(this.ledger.toClose(usersFirst, 'created'), this.seen);
   }
 
-  /** Closes all other records. Records that contain other records, such as projects, come last. */
+  /** Closes all records that are still open. Those that contain other records, such as projects, come last. */
   async finish(): Promise<void> {
     for (const { sections, isAtOnce } of closables) {
       for (const which of ['existing', 'created'] as const)
@@ -84,13 +87,13 @@ export class Closer {
   }
 
   /**
-   * Closes records and stores the results.
-   * @param after only events after this time decide whether a record is closed
+   * Closes records, and stores which of them remain open.
+   * @param after the events after this time show whether a record is closed
    */
   private async close(entries: readonly LedgerRecord[], after: EventTime): Promise<void> {
     if (entries.length === 0) return;
     const records = await this.locate(entries);
-    // Newer releases import some states, so some records are closed already.
+    // Newer releases of ZITADEL import some states, so some of these records are closed without a call.
     const closed = await this.closed(records, after);
     const open = records.filter(({ entry }) => !closed.has(entry.position));
     const problems = await this.callAll(open);
@@ -107,8 +110,8 @@ export class Closer {
   }
 
   /**
-   * Verifies with the search that users are closed. If several events have the same time, a projection of release 2 can
-   * skip an event. The user can then still log in until another event closes the user.
+   * Verifies with ZITADEL's search that users are closed. Release 2 can fail to process one of several events that have
+   * the same time. A closed user can then still log in, until the user is closed once more.
    */
   private async proveUsers(): Promise<void> {
     const passedOver = await this.openUsers(this.closedUsers);
@@ -118,7 +121,7 @@ export class Closer {
       this.ledger.addProblem(entry, openIssue(entry, 'open_in_search', problems.get(entry.position)));
   }
 
-  /** Returns the users who, according to the search, are still not closed after several attempts. */
+  /** Returns the users that the search still shows as open, after repeated searches. */
   private async openUsers(users: readonly OpenRecord[]): Promise<readonly OpenRecord[]> {
     const backoff = new Backoff(this.connection.polls ?? defaultPolls, this.connection.signal);
     for (let open = users; ; ) {
@@ -133,7 +136,7 @@ export class Closer {
     }
   }
 
-  /** Reopens a user and closes the user again. Returns the reason if ZITADEL refuses. */
+  /** Opens a user and closes the user again. If ZITADEL rejects this, returns the reason. */
   private async closeAgain(record: OpenRecord): Promise<string | undefined> {
     const { kind, entry, place } = record;
     if (place === undefined) return undefined;
@@ -164,7 +167,7 @@ export class Closer {
     return located;
   }
 
-  /** Returns the positions of the records that are closed according to events. */
+  /** Returns the positions of the records that are closed, according to ZITADEL's events. */
   private async closed(records: readonly OpenRecord[], after: EventTime): Promise<Set<number>> {
     const closed = new Set<number>();
     for (const [kind, ofKind] of Map.groupBy(records, (record) => record.kind)) {
@@ -182,7 +185,10 @@ export class Closer {
     return closed;
   }
 
-  /** Calls ZITADEL to close records. Returns ZITADEL's reasons for records that it does not close, by position. */
+  /**
+   * Makes the calls that close records. For each record that ZITADEL does not close, returns ZITADEL's reason, by the
+   * record's position.
+   */
   private async callAll(records: readonly OpenRecord[]): Promise<Map<number, string>> {
     const problems = new Map<number, string>();
     const remaining = records.values();
@@ -209,7 +215,7 @@ export class Closer {
   }
 }
 
-/** Makes a call. Returns ZITADEL's message if it rejects the call. */
+/** Makes a call. If ZITADEL rejects the call, returns ZITADEL's message. */
 async function attempt(call: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await call();
@@ -222,8 +228,8 @@ async function attempt(call: () => Promise<unknown>): Promise<string | undefined
 }
 
 /**
- * Returns the error of a record that remains open.
- * @param error ZITADEL's message, if it refuses to close the record
+ * Returns the error for a record that is still open.
+ * @param error ZITADEL's message, if ZITADEL rejects the call that closes the record
  */
 function openIssue(
   { record }: LedgerRecord,

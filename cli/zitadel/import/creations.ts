@@ -1,4 +1,4 @@
-// Finds the events that show whether an import created a record, and in which organisation.
+// Finds the events that created records. They show whether an import created a record, and in which organisation.
 
 import { defined } from '../../../shared/defined.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
@@ -11,29 +11,35 @@ import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { type EventTime, readEvents, type ZitadelEvent } from '../zitadelEvents.ts';
 import type { OutgoingRecord } from './outgoingRecords.ts';
 
-/** The facts about a record that identify the event of its creation. */
+/** The part of a record by which its creation event is found. */
 type SentRecord = Pick<OutgoingRecord, 'position' | 'section' | 'orgId' | 'json'>;
 
-/** The retries of a search, because ZITADEL shows events only after its older transactions have ended. */
+/** How often to repeat a search for events. ZITADEL shows an event only after all older transactions have ended. */
 const defaultPolls: RetryPolicy = { attempts: () => 12, initialDelayMs: 100, maxDelayMs: 2_000 };
 
-/** A search for the creation events of records. */
+/** Which creation events are searched. */
 interface CreationSearch {
-  /** The user of the token, who causes the events; undefined for any user. */
+  /** The user who caused the events, usually the user of the token. Undefined for events of any user. */
   readonly callerId: string | undefined;
-  /** The time of the newest event before the records were sent; undefined for a search in all events. */
+  /**
+   * The time after which the events happened, usually the time of the newest event before the records were sent.
+   * Undefined for events of any time.
+   */
   readonly after: EventTime | undefined;
-  /** The organisation that owns the events; by default any organisation. */
+  /** The organisation that owns the aggregates of the events. By default, any organisation. */
   readonly owner?: string;
-  /** Whether to use the newest event of a record. By default, the first event in the record's organisation is used. */
+  /**
+   * Whether the newest creation event of a record is returned. By default, the first event in the record's own
+   * organisation is returned, otherwise the first of all.
+   */
   readonly isNewest?: boolean;
-  /** Whether to wait for a record's event. By default, the search does not wait. */
+  /** Whether the search waits for the event of a record. By default, it does not wait. */
   readonly isExpected?: (record: SentRecord) => boolean;
 }
 
 /**
- * Returns the events of the creation of records, by the records' positions. Waits for expected events. Omits records
- * whose event does not appear.
+ * Returns the creation events of records, by the records' positions. Waits for the events that the caller expects. The
+ * result lacks records for which no event appears.
  */
 export async function findCreations(
   connection: ZitadelConnection,
@@ -65,19 +71,19 @@ export async function findCreations(
 }
 
 /**
- * Whether to use an event instead of the event found so far: the first event, or the first event in the record's own
- * organisation.
+ * Whether an event is better than the event found so far. The first event of all is better than none; an event in the
+ * record's own organisation is better than one elsewhere.
  */
 function isBetter({ owner }: ZitadelEvent, other: ZitadelEvent | undefined, { orgId }: SentRecord): boolean {
   return other === undefined || (other.owner !== orgId && owner === orgId);
 }
 
-/** Whether an event's owner is the organisation of the record. */
+/** Whether an event's owner is the organisation of the record, or may be another organisation. */
 export function isInPlace({ owner }: ZitadelEvent, { section, orgId }: OutgoingRecord): boolean {
   return owner === orgId || creationEvent(section)?.isShared === true;
 }
 
-/** Whether an event is about a record, by the fields that identify the record. */
+/** Whether an event is about a record: the identifying values of both are equal. */
 export function isEventOf(record: Omit<SentRecord, 'position'>, event: ZitadelEvent): boolean {
   const created = creationEvent(record.section);
   if (created === undefined || !event.type.startsWith(eventPrefix(created))) return false;
@@ -91,14 +97,14 @@ function recordKey(record: Omit<SentRecord, 'position'>): string | undefined {
   return JSON.stringify([event.type, aggregateId, ...values]);
 }
 
-/** The values that identify the events of a record. */
+/** The values in an event that identify the record. */
 interface EventIdentity {
-  /** Empty if ZITADEL generates the id. */
+  /** The id of the aggregate. Empty if ZITADEL generates this id. */
   readonly aggregateId: string;
   readonly values: readonly string[];
 }
 
-/** Returns the values that identify the events of a record. */
+/** Returns the values by which events of a record are recognised. */
 export function eventIdentity(
   { section: name, orgId, json }: Omit<SentRecord, 'position'>,
   { aggregateId, fields = {} }: CreationEvent,
@@ -113,8 +119,8 @@ export function eventIdentity(
 }
 
 /**
- * Returns the value of an event's field that identifies a record.
- * @param fields the possible names of the field, because its name depends on the type of the event
+ * Returns the value of the event's field that identifies the record.
+ * @param fields the possible names of this field. Which of them an event has depends on the event's type
  */
 export function identifyingValue({ payload }: Pick<ZitadelEvent, 'payload'>, fields: readonly string[]): string {
   const field = fields.find((name) => payload[name] !== undefined) ?? '';

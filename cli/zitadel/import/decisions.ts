@@ -35,7 +35,7 @@ import { judgeRecords, type Subject } from './histories.ts';
 import type { ImportLedger, LedgerEntry, LedgerIssue, LedgerRecord } from './ledger.ts';
 import type { TargetRecords } from './targetRecords.ts';
 
-/** A file whose records the import has read, facts about the file, and the existing records of ZITADEL. */
+/** A file whose records the import has read, facts about the file, and the records that ZITADEL already has. */
 export interface SurveyedFile {
   readonly ledger: ImportLedger;
   readonly secrets: FileSecrets;
@@ -43,19 +43,22 @@ export interface SurveyedFile {
   readonly target: TargetRecords;
   readonly options: Pick<PlaceImportOptions, 'withKeys' | 'onConflict' | 'asked'>;
   /**
-   * Whether the domain policy of the target's instance requires that login names are unique within the organisation.
+   * Whether the instance's domain policy makes login names unique within an organisation, not in the whole instance.
    */
   readonly loginNamesByDomain: boolean;
-  /** The user of the token. */
+  /** The id of the user to whom the token belongs. */
   readonly callerId: string;
   /**
-   * The organisations whose names other organisations already have. ZITADEL rejects such an organisation with all its
+   * The organisations whose names belong to other organisations. ZITADEL rejects such an organisation with all its
    * records.
    */
   readonly refusedOrgIds: ReadonlySet<string>;
 }
 
-/** Returns the new organisations of a file whose names other organisations have, in ZITADEL or earlier in the file. */
+/**
+ * Returns the new organisations of a file whose names are taken. A name is taken by another organisation in ZITADEL, or
+ * by one that is earlier in the file.
+ */
 export function organisationsWithTakenNames(
   organisations: readonly Pick<OrganisationHeader, 'orgId' | 'record'>[],
   existing: ListedOrganisations,
@@ -74,9 +77,9 @@ export function organisationsWithTakenNames(
 }
 
 /**
- * Compares each record of a file with the existing records, and decides whether the import sends it.
- * @param onCompared receives the number of compared records, except people whose TOTP seeds are not decided yet
- * @returns the number of existing people whose passwords or TOTP seeds are in the file
+ * Compares each record of a file with ZITADEL's existing records, and decides whether the import sends it.
+ * @param onCompared called with the number of compared records. People do not count until their TOTP seeds are decided
+ * @returns the number of existing people for whom the file contains a password or a TOTP seed
  */
 export async function decideAll(
   file: SurveyedFile,
@@ -108,10 +111,10 @@ export async function decideAll(
   return withSecrets;
 }
 
-/** An existing person with a TOTP seed in the file. */
+/** A person who exists in ZITADEL, and for whom the file contains a TOTP seed. */
 interface PersonWithSeed extends Subject {
   readonly userId: string;
-  /** Whether the person's content, except the seed, is equal in ZITADEL. */
+  /** Whether the person is equal in ZITADEL, apart from the seed. */
   readonly isEqual: boolean;
 }
 
@@ -122,9 +125,9 @@ function personOf({ position, record }: LedgerRecord, { outcome }: LedgerEntry):
 }
 
 /**
- * Decides whether to send the TOTP seeds of existing people without TOTP. The import sends a seed only if an earlier
- * import was interrupted after it had created the person and before it added the seed. In all other cases, the person
- * or an administrator may have removed the factor.
+ * Decides for which existing people without TOTP the import sends the seed. It does so only if an interrupted import
+ * has created the person and not added the seed yet. In all other cases, the person or an administrator may have
+ * removed the factor on purpose.
  */
 async function decideSeeds(
   { ledger, callerId }: SurveyedFile,
@@ -145,7 +148,7 @@ async function decideSeeds(
   }
 }
 
-/** Returns the reason why the import does not send a TOTP seed. */
+/** Returns the error that explains why the import does not send a TOTP seed. */
 function seedIssue(verdict: Verdict): LedgerIssue {
   if (verdict.is === 'ours') return because('seed_of_different_person', {});
   const { event } = verdict;
@@ -157,8 +160,8 @@ function seedIssue(verdict: Verdict): LedgerIssue {
 const closableSections = closables.flatMap(({ sections }) => sections);
 
 /**
- * Decides which open records of ZITADEL the import closes: records that are closed in the file, if an earlier import
- * created them and left them open.
+ * Decides which existing open records the import closes. It closes a record that is closed in the file, if an earlier
+ * import has created the record and then left it open.
  */
 export async function decideClosings({ ledger, callerId }: SurveyedFile, connection: ZitadelConnection): Promise<void> {
   const open = ledger.toClose(closableSections, 'existing');
@@ -181,7 +184,10 @@ export async function decideClosings({ ledger, callerId }: SurveyedFile, connect
   }
 }
 
-/** @param isKept whether ZITADEL can import the record */
+/**
+ * Decides what the import does with a record.
+ * @param isKept whether ZITADEL can import the record
+ */
 function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerEntry {
   const { ledger, imports, target, options } = file;
   const { record, id, isHeld, issues, withheld } = one;
@@ -191,7 +197,7 @@ function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerE
   if (isClosed || isRepeated) ledger.settleClosing(one);
   const hasLoginName = isRepeated || isLoginNameFree(file, record);
   const known = { found };
-  // Only one person can log in with an external identity.
+  // An external identity can belong to one person only. An earlier person of the file already has this identity.
   if (isRepeated && isLink(record) && holder !== id)
     return { ...known, outcome: 'failed', issues: [because('identity_taken', { holder })] };
   if (found !== 'missing') {
@@ -207,19 +213,21 @@ function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerE
   }
   const lacksProvider = providersNotTaken(imports, record).length > 0;
   if (!isKept || (isHeld && lacksProvider)) return { ...known, outcome: 'notCarried' };
-  // ZITADEL rejects a second record with the same id, and a link to a provider that is missing in the target.
+  // ZITADEL rejects a record whose id has already been imported. It also rejects a link to an identity provider that it
+  // does not have.
   const isRefused = isRepeated || (isLink(record) && lacksProvider);
   if (!hasLoginName) return { ...known, foreseen: 'failed', outcome: undefined, issues: [LOGIN_NAME_TAKEN] };
   return { ...known, foreseen: isRefused ? 'notCarried' : 'created', outcome: undefined };
 }
 
-// ZITADEL's errors that a dry run predicts.
+// Errors that ZITADEL will report. A dry run reports them in advance.
 const ORGANISATION_NAME_TAKEN = reportedIssue(organisationNameTaken);
 const LOGIN_NAME_TAKEN = reportedIssue(userNameTaken);
 
 /**
- * Reserves a record's login name. Returns false if an earlier user of the file has the same name in the same scope.
- * Returns true for a record without a login name.
+ * Reserves the login name of a record. Returns false if an earlier user of the file has the same name, in the whole
+ * instance or, depending on the domain policy, in the same organisation. Returns true for a record without a login
+ * name.
  */
 function isLoginNameFree(
   { ledger, imports, loginNamesByDomain }: SurveyedFile,
@@ -231,33 +239,38 @@ function isLoginNameFree(
   return ledger.claimLoginName(JSON.stringify(isScoped ? [name, orgId] : [name]));
 }
 
-/** Whether the import skips a record: the call does not select it, or ZITADEL would not import it. */
+/**
+ * Whether the import leaves out a record, because the call does not select it or because ZITADEL would not import it.
+ */
 function withholds({ imports, options }: SurveyedFile, record: OrganisationRecord, names: CaselessNames): boolean {
   if (names.earlier(record) !== undefined) return true;
   if (record.section.keys === true && !options.withKeys) return true;
   return imports.isLost(record);
 }
 
-/** Whether a record is a link to an identity provider. ZITADEL rejects a link without its provider. */
+/**
+ * Whether a record links a person to an identity provider. ZITADEL rejects such a link if it does not have the
+ * provider.
+ */
 function isLink({ section: { exported } }: OrganisationRecord): boolean {
   return exported?.providers !== undefined && exported.keepProviders === undefined;
 }
 
-/** Returns the identity providers to which a record refers and that ZITADEL will not have. */
+/** Returns the ids of identity providers to which a record refers and that ZITADEL will not have after the import. */
 function providersNotTaken(imports: ImportFacts, record: OrganisationRecord): string[] {
   return providersOf(record).filter((id) => !imports.hasProvider(record.orgId, id));
 }
 
-/** The notices about the records of an import. */
+/** What the user must know about the records of an import. */
 interface RecordNotices {
   readonly leftToDo: LeftToDo;
-  /** The warnings about privileges in existing organisations and projects, converted values and deleted records. */
+  /** The warnings about added privileges, converted values and deleted records that the import creates again. */
   readonly warnings: BoundedList<ImportWarning>;
 }
 
 /**
- * Lists the manual steps after an import, the privileges that it grants, the values that it converts, and the deleted
- * records that it creates again.
+ * Lists the manual steps after an import. Also lists warnings: privileges that the import adds, values that it
+ * converts, and deleted records that it creates again.
  */
 export async function listNotices(
   { ledger, secrets, imports, options }: SurveyedFile,

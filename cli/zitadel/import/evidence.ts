@@ -1,46 +1,51 @@
-// Decides from the events of a record who created and changed it.
+// Decides, from the events of a record, who created the record and who has changed it.
 
 import type { ZitadelEvent } from '../zitadelEvents.ts';
 
-/** The fields of an event that are necessary for a verdict. */
+/** The fields of an event from which the origin of a record is decided. */
 export type JudgedEvent = Pick<ZitadelEvent, 'type' | 'editorId' | 'createdAt'>;
 
-/** The origin of a record, according to its events. */
+/** What the events of a record show about its origin. */
 export type Verdict =
-  /** An import of the caller created the record, and no other user has changed it. */
+  /** An import with this token's user created the record, and no other user has changed it. */
   | { readonly is: 'ours' }
-  /** An import of the caller created the person, and an authentication factor was added or removed since. */
+  /**
+   * An import with this token's user created the person. An authentication factor of the person was added or removed
+   * later.
+   */
   | { readonly is: 'factors'; readonly event: JudgedEvent }
-  /** Another user created the record, or its creation is unknown. */
+  /** Another user created the record, or its creation event is unknown. */
   | { readonly is: 'foreign'; readonly event?: JudgedEvent }
-  /** A user reactivated or unlocked the record. */
+  /** The record was created by an import with this token's user, and made active or unlocked later. */
   | { readonly is: 'opened'; readonly event: JudgedEvent }
-  /** Another user changed the record. */
+  /** The record was created by an import with this token's user, and changed by another user later. */
   | { readonly is: 'changed'; readonly event: JudgedEvent };
 
-/** The types of events that create a record. */
+/** Matches the types of events that create a record. */
 const CREATION =
   /^(?:user\.(?:human\.|machine\.)?(?:added|selfregistered)|(?:org|project|project\.application|project\.grant|user\.grant|action)\.added)$/;
 const OPENING = /\.(?:reactivated|unlocked)$/;
 const FACTOR = /\.(?:mfa|passwordless)\./;
 /**
- * Events that do not change records: sign-ins, attempted sign-ins and sent messages. The check of an initialisation or
- * invitation code changes the record, because it activates the user.
+ * Matches the types of events that do not change a record, such as logins, failed logins and sent messages. An event
+ * about a successful initialisation or invitation code does change the record: it activates the user.
  */
 const UNCHANGING =
   /(?<!\.(?:initialization|invite))\.check\.succeeded$|\.(?:check|verification)\.failed$|\.sent$|\.(?:begin\.login|signcount\.changed|signed\.out|init\.skipped|hash\.updated)$|^user\.(?:token|human\.refresh\.token)\.|^user\.machine\.secret\.(?:updated|check)/;
 
-/** Whether an event changes its record. */
+/** Whether an event changes the record that it is about. */
 export function isChange({ type }: Pick<JudgedEvent, 'type'>): boolean {
   return !UNCHANGING.test(type);
 }
 
 /**
- * Decides whether an import of the caller created a record, and whether it is unchanged since.
+ * Decides whether an import with this token's user created a record, and whether the record is unchanged since.
  * @param events all events of the record since its creation, the oldest first
+ * @param callerId the id of the token's user
  */
 export function judge(events: readonly JudgedEvent[], callerId: string): Verdict {
-  // An earlier record with the same id may have been removed; its events do not count.
+  // A record with the same id may have existed earlier and been removed. The events before the last creation are about
+  // that earlier record.
   const created = events.findLastIndex(({ type }) => CREATION.test(type));
   const creation = events[created];
   if (creation === undefined) return { is: 'foreign' };
@@ -54,7 +59,7 @@ export function judge(events: readonly JudgedEvent[], callerId: string): Verdict
   return factor === undefined ? { is: 'ours' } : { is: 'factors', event: factor };
 }
 
-/** Describes, for errors, the event that changed a record after an import of the caller. */
+/** Returns the parameters with which an error describes the event that changed a record. */
 export function eventParams({ type, editorId, createdAt }: JudgedEvent) {
   return { event: type, user: editorId, time: new Date(Number(createdAt / 1_000n)).toISOString() };
 }

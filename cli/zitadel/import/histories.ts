@@ -1,4 +1,4 @@
-// Reads the events of existing records of ZITADEL, and decides from them what an import may change.
+// Reads the events of records that exist in ZITADEL. The import decides from these events what it may change.
 
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { EventPlace } from '../recordKinds.ts';
@@ -9,27 +9,27 @@ import { findCreations } from './creations.ts';
 import { judge, type Verdict } from './evidence.ts';
 import type { LedgerRecord } from './ledger.ts';
 
-/** A record of the file whose events are read. */
+/** A record of the file whose events in ZITADEL are read. */
 export interface Subject extends Pick<LedgerRecord, 'position'> {
   readonly record: Pick<OrganisationRecord, 'section' | 'orgId' | 'json'>;
 }
 
-/** The event that created a record: the place of the record's events, and the time. */
+/** What the creation event of a record shows: the place of the record's events, and the time of creation. */
 interface Creation {
   readonly place: EventPlace;
   readonly createdAt: EventTime;
 }
 
 /**
- * The maximum number of records whose events the import reads record by record. For more records, the import reads all
+ * Up to this number of records, the import reads the events of each record separately. For more records, it reads all
  * events of the organisation.
  */
 const FEW = 20;
 
 /**
- * Decides from events who created and changed records.
- * @param callerId the user of the token, whose imports may have created the records
- * @returns the verdicts by the records' positions
+ * Decides, from events, who created records and who has changed them.
+ * @param callerId the id of the token's user, whose imports may have created the records
+ * @returns the verdicts, by the records' positions
  */
 export async function judgeRecords(
   connection: ZitadelConnection,
@@ -45,7 +45,7 @@ export async function judgeRecords(
   return verdicts;
 }
 
-/** Groups records by kind and organisation. */
+/** Groups records by their kind and their organisation. */
 export function* grouped<Grouped extends Subject>(
   subjects: readonly Grouped[],
 ): Generator<[kind: Closable, orgId: string, group: readonly Grouped[]]> {
@@ -55,8 +55,9 @@ export function* grouped<Grouped extends Subject>(
 }
 
 /**
- * Returns the newest creation of each record of one kind and organisation, by the records' positions.
- * @param callerId the user who must have created the records; by default any user
+ * Returns the newest creation of each record, by the records' positions. All records are of the same kind and
+ * organisation.
+ * @param callerId the id of the user who must have created the records; by default any user
  */
 export async function readCreations(
   connection: ZitadelConnection,
@@ -74,7 +75,7 @@ export async function readCreations(
   );
 }
 
-/** Returns the events of each record since its creation, by the records' positions. */
+/** Returns all events of each record since its creation, by the records' positions. */
 async function readHistories(
   connection: ZitadelConnection,
   kind: Closable,

@@ -51,8 +51,8 @@ import { sendLedger } from './sendLedger.ts';
 import { type TargetRecord, TargetRecords } from './targetRecords.ts';
 
 /**
- * Imports the records that ZITADEL does not have. A dry run only compares. The import is idempotent: it does not send
- * existing records again.
+ * Imports the records of a file that ZITADEL does not have. A dry run compares, and sends nothing. The import is
+ * idempotent, because it does not send existing records again.
  */
 export async function importIntoZitadel(
   address: ZitadelAddress,
@@ -78,8 +78,7 @@ export async function importIntoZitadel(
 }
 
 /**
- * An import of the records that the target does not have. After a dry run, the import does not read the file and the
- * target's records a second time.
+ * An import of a file. If a dry run comes first, the import itself does not read the file and ZITADEL's records again.
  */
 export class FileImport implements PreparedImport {
   private readonly address: ZitadelAddress;
@@ -88,7 +87,7 @@ export class FileImport implements PreparedImport {
   private readonly secrets = new FileSecrets();
   private readonly database: RunDatabase;
 
-  /** @param database receives the records of the file as its first side, and the tables of the import */
+  /** @param database receives the records of the file as the first side. Also receives the tables of the import */
   constructor(address: ZitadelAddress, database: RunDatabase) {
     this.address = address;
     this.database = database;
@@ -114,8 +113,8 @@ export class FileImport implements PreparedImport {
     const { ledger, owners, secrets, database, address } = this;
     let read = 0;
     let compared: DoneRecords = { records: 0, total: 0 };
-    // Reading the target's records and events takes longer than the comparison, so the progress includes it. The total
-    // is known only after the reading.
+    // The import first reads ZITADEL's records and events, which takes longer than the comparison. So the progress
+    // counts both. The total is unknown until this reading has ended.
     meter.onPhase('comparing', () => ({
       records: read + compared.records,
       total: compared.total === 0 ? 0 : read + compared.total,
@@ -140,7 +139,7 @@ export class FileImport implements PreparedImport {
   }
 }
 
-/** A file whose records the import has read. */
+/** A file whose records have been read into the ledger and the database. */
 interface ReadFile {
   readonly ledger: ImportLedger;
   readonly owners: IdOwners;
@@ -217,7 +216,7 @@ async function importFile(
   });
 }
 
-/** A file with the target's records, and the connection to the target. */
+/** A file with ZITADEL's records, and the connection to ZITADEL. */
 interface ComparedFile extends SurveyedFile, OwnedFile {
   readonly database: RunDatabase;
   readonly connection: ZitadelConnection;
@@ -225,8 +224,8 @@ interface ComparedFile extends SurveyedFile, OwnedFile {
 }
 
 /**
- * Reads the target's records and the owners of the file's ids. Withholds records of the file whose ids belong to other
- * records in the target.
+ * Reads ZITADEL's records, and the owners that the ids in the file have in ZITADEL. Excludes those records of the file
+ * from the import whose ids belong to other records in ZITADEL.
  */
 async function compareWithTarget(
   connection: ZitadelConnection,
@@ -235,8 +234,8 @@ async function compareWithTarget(
   asked: PlaceImportOptions,
 ): Promise<ComparedFile> {
   const orgIds = organisations.map(({ orgId }) => orgId);
-  // A gateway can remove the header that selects an organisation. ZITADEL would then write message texts into another
-  // organisation, and the import could not read the existing records.
+  // A gateway may remove the header that selects an organisation. ZITADEL would then write message texts into another
+  // organisation, and the import could not read the existing records. This call fails in that case.
   for (const orgId of orgIds) await hasContext(connection, orgId);
   const target = await TargetRecords.read(connection, asked, orgIds, read.database);
   await read.owners.read(connection);
@@ -247,7 +246,8 @@ async function compareWithTarget(
   return {
     ...owned,
     connection,
-    // From now on, existing organisations are no conflict, because this import creates some of them.
+    // The option `fail` has been checked. From now on, organisations of the file may exist because this import creates
+    // them.
     options: { ...asked, onConflict: recordConflict(asked.onConflict) },
     target,
     callerId,
@@ -256,20 +256,19 @@ async function compareWithTarget(
   };
 }
 
-/** The retries of searches. ZITADEL's searches can show writes up to a minute late. */
+/** How often to search again. ZITADEL's searches can show a write up to a minute late. */
 const defaultPolls: RetryPolicy = { attempts: () => 14, initialDelayMs: LAG_MS, maxDelayMs: 10_000 };
 
 /**
- * Decides the outcomes of the records without a creation event of this import: records that existed but were not
- * visible at the start, and records that ZITADEL accepted without an error.
+ * Decides the outcomes of records for which ZITADEL has no creation event from this import. Some existed before, but
+ * were not visible then. Others were sent, and ZITADEL reported no error.
  * @returns whether there were such records
  */
 async function settleExisting(file: ComparedFile): Promise<boolean> {
   const { connection, ledger, owners, imports, options } = file;
   const outcomes = ['existing', 'sent'] as const;
   const scope = { onConflict: options.onConflict, releases: imports.target.releases };
-  // If the record's own organisation has the id, ZITADEL's export will show the record, so the import waits for the
-  // record.
+  // If the record's own organisation has the id, ZITADEL's export will show the record. So the import waits for it.
   const isAwaited = ({ position, outcome, record: { orgId } }: LedgerRecord) => {
     const { path = '' } = ledger.document(position) ?? {};
     return outcome === 'sent' || owners.ownerOf(path)?.orgId === orgId;
@@ -293,14 +292,15 @@ async function settleExisting(file: ComparedFile): Promise<boolean> {
   }
 }
 
-/** Reads the given organisations of ZITADEL again, after the import has sent records. */
+/** Reads the records of the given organisations again, after the import has sent records. */
 function readAgain({ connection, database, options }: ComparedFile, orgIds: readonly string[]) {
   database.second.reset();
   return TargetRecords.read(connection, options, orgIds, database);
 }
 
 /**
- * Marks a record as unchanged if no export can show it, but an event shows that the record existed before the import.
+ * Some records are in no export of ZITADEL. If an event shows that such a record existed before the import, its outcome
+ * becomes `unchanged`.
  */
 async function settleUnexported({ connection, ledger, imports }: ComparedFile): Promise<void> {
   const { releases } = imports.target;
@@ -319,8 +319,8 @@ async function settleUnexported({ connection, ledger, imports }: ComparedFile): 
 }
 
 /**
- * Decides the outcome of a record by the target's export; undefined if the export does not show the record yet. Keeps
- * the errors about parts of the record, such as a second factor.
+ * Decides the outcome of a record from ZITADEL's export. Returns undefined if the export does not show the record yet.
+ * Keeps errors about parts of the record, such as a second factor.
  */
 function settledEntry(
   { record, id, isHeld, foreseen, outcome, issues }: LedgerRecord,
@@ -329,7 +329,8 @@ function settledEntry(
   isAwaited: boolean,
 ): LedgerEntry | undefined {
   const isHidden = isNeverExported({ section: record.section.name, id }, releases) && outcome === 'existing';
-  // If several records have the same id, ZITADEL imported the first.
+  // If several records of the file have the same id, ZITADEL has imported the first. `foreseen` is `notCarried` for the
+  // others.
   if ((found === 'equal' && foreseen !== 'notCarried') || isHidden) return { found, outcome: 'unchanged', issues };
   if (found === 'missing' && isAwaited) return undefined;
   const isReported = onConflict === 'report';
@@ -349,7 +350,7 @@ function unconfirmedEntry({ isHeld, issues }: LedgerRecord): LedgerEntry {
 }
 
 /**
- * Checks again which organisations own the ids of created records, because other callers can take ids during the
+ * Checks again to which organisations the ids of created records belong. Another caller may have taken an id during the
  * import.
  */
 async function lookAgain(file: ComparedFile): Promise<void> {
@@ -364,8 +365,8 @@ async function lookAgain(file: ComparedFile): Promise<void> {
 }
 
 /**
- * Compares the created records with the target's export, as the proof of a migration does. Reports the records that the
- * export shows with other content or not at all.
+ * Compares the created records with ZITADEL's export, as the proof of a migration does. Reports records that the export
+ * does not show, or shows with other content.
  */
 async function proveCreated(file: ComparedFile): Promise<void> {
   const { connection, ledger, imports, callerId } = file;
@@ -388,8 +389,8 @@ async function proveCreated(file: ComparedFile): Promise<void> {
 }
 
 /**
- * Whether an export can show a record. No export shows memberships and grants of the token's user in other
- * organisations.
+ * Whether an export of ZITADEL can show a record. Memberships and grants that the token's user has in other
+ * organisations are in no export.
  */
 function isExported(
   { record: { section, json }, id }: LedgerRecord,
@@ -401,13 +402,14 @@ function isExported(
 }
 
 /**
- * Returns the organisation in which ZITADEL stores a record; undefined if the file does not contain that organisation.
+ * Returns the organisation into which ZITADEL writes a record. Returns undefined if the file does not contain this
+ * organisation.
  */
 function placeOf({ section, json, orgId }: OrganisationRecord, imports: ImportFacts): string | undefined {
   return section.zitadel?.movesRecords === true ? imports.ownerOf(textAt(json, 'projectId', orgId)) : orgId;
 }
 
-/** Returns the organisations of the file in which ZITADEL stores the given records. */
+/** Returns the organisations into which ZITADEL writes the given records. */
 async function placesOf(
   records: AsyncIterable<LedgerRecord> | Iterable<LedgerRecord>,
   imports: ImportFacts,
@@ -421,7 +423,10 @@ function differenceIssue({ found, paths }: TargetRecord): LedgerIssue {
   return found === 'missing' ? because('creation_not_exported', {}) : because('creation_differs', { fields: paths });
 }
 
-/** Returns the warnings about changes of existing records and about their secrets. */
+/**
+ * Returns warnings about existing records: those that the import has changed, and those whose secrets were not
+ * compared.
+ */
 function changeWarnings(changes: ImportLedger['changes'], existing: number, dryRun: boolean): ImportWarning[] {
   const { seeds, closed } = changes;
   const [sent, closedNow] = dryRun

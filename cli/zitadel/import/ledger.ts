@@ -1,4 +1,4 @@
-// The records of an import into ZITADEL, and their outcomes.
+// The ledger of an import into ZITADEL: the records of the file, with what the import decides and learns about each.
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -33,12 +33,15 @@ import { named } from '../../terminal/numberTexts.ts';
 import { isOwnReference } from '../ownership/idOwners.ts';
 import { mustBeClosed } from './closable.ts';
 
-/** Whether ZITADEL has the record, and whether the content is equal. `taken` means that another record has the id. */
+/**
+ * Whether ZITADEL has the record, and whether its content is equal. `taken` means that another record in ZITADEL has
+ * the id.
+ */
 const found = z.enum(['missing', 'equal', 'different', 'taken']);
 /**
- * The outcome of a record. `existing` means that ZITADEL reports the record as existing. `sent` means that ZITADEL
- * reports no error, but no event shows the creation. At its end, the import replaces `existing` and `sent`. A record
- * that never appears becomes `unconfirmed`.
+ * The outcome of a record. `existing` and `sent` are preliminary, and the import replaces them at its end. `existing`
+ * means that ZITADEL reports the record as existing. `sent` means that ZITADEL reports no error, but no event shows the
+ * creation. If such a record never appears, it becomes `unconfirmed`.
  */
 const outcome = z.enum([
   'created',
@@ -67,11 +70,14 @@ const issueList = z
   .nullable()
   .transform((text) => (text === null ? [] : z.array(ledgerIssue).parse(JSON.parse(text))));
 
-/** An error of a record. */
+/** An error about a record. */
 export interface LedgerIssue extends Meaning {
-  /** ZITADEL's message; by default the text of the reason. */
+  /** ZITADEL's message. If undefined, the text follows from the reason. */
   readonly message?: string;
-  /** The type of the error, if the error is about a part of the record such as a second factor. */
+  /**
+   * The type in the error, if the error is about a part of the record, such as a second factor. Otherwise the record's
+   * own type applies.
+   */
   readonly type?: string;
 }
 
@@ -98,41 +104,43 @@ const progressRow = z.object({ records: z.int(), total: z.int() });
 const idRow = ledgerRow.pick({ id: true });
 const positionRow = ledgerRow.pick({ position: true });
 const changesRow = z.object({ seeds: z.int(), closed: z.int() });
-/** A record's JSON with its credentials, and further facts from the file. */
+/**
+ * What the ledger stores of a record: its JSON with credentials, its state, and whether it has an OTP e-mail factor.
+ */
 const recordContent = z.object({
   json: z.record(z.string(), z.unknown()),
   state: z.object({ value: z.string(), source: z.enum(stateSources) }).optional(),
   otpEmail: z.boolean().optional(),
 });
 
-/** A record of the file, and its state in the import. */
+/** A record of the file, and what the import knows about it. */
 export interface LedgerRecord
   extends Pick<
     z.infer<typeof ledgerRow>,
     'position' | 'id' | 'found' | 'foreseen' | 'outcome' | 'issues' | 'withheld' | 'key'
   > {
-  /** Whether the target has deleted a record with this id. */
+  /** Whether ZITADEL once had a record with this id and has deleted it. */
   readonly wasDeleted: boolean;
-  /** Whether the record is nested in another record of the file. The import sends both records together. */
+  /** Whether the record is nested in another record of the file. ZITADEL receives both in one record. */
   readonly isHeld: boolean;
   readonly record: OrganisationRecord;
 }
 
-/** Changes to a record's state in the import. */
+/** What the import has decided or learned about a record. */
 export interface LedgerEntry {
   readonly found?: LedgerRecord['found'];
-  /** The outcome if ZITADEL accepts the record. A dry run reports this outcome. */
+  /** The outcome that the record will have if ZITADEL accepts it. A dry run reports this outcome. */
   readonly foreseen?: LedgerOutcome;
-  /** Undefined for a record to send. */
+  /** Undefined for a record that the import must still send. */
   readonly outcome: LedgerOutcome | undefined;
-  /** The errors of the record. These errors replace the stored errors. */
+  /** The errors about the record. They replace the errors that the ledger contains for it. */
   readonly issues?: readonly LedgerIssue[];
 }
 
-/** A record's path in a store, with the record's position in the ledger. */
+/** The path of a record in a store, and the record's position in the ledger. */
 export type LedgerDocument = z.infer<typeof documentRow>;
 
-/** A reference: a field of a record, and the path of the record to which it refers. */
+/** A reference of a record: the name of the field, and the path of the record to which it refers. */
 type LedgerTarget = z.infer<typeof targetRow>;
 
 const steps: ReadonlyMap<string, number> = new Map(
@@ -142,8 +150,8 @@ const steps: ReadonlyMap<string, number> = new Map(
 );
 
 /**
- * Returns the step in which the import sends the records of a section; undefined for a section that ZITADEL does not
- * import.
+ * Returns the number of the import step that sends the records of a section. Returns undefined if ZITADEL does not
+ * import the section.
  */
 function stepOf(section: string): number | undefined {
   return steps.get(section);
@@ -178,9 +186,9 @@ const WITHHOLD_DEPENDENTS = `
     GROUP BY targets.position) AS lost
   WHERE records.position = lost.position AND records.withheld IS NULL AND records.outcome IS NULL`;
 /**
- * Statements that delete the outcomes of a dry run. They keep the outcomes of records that no import sends: invalid
- * records and their nested records. They also keep the known deletions, because a second reading of the target's events
- * does not return these deletions again.
+ * SQL statements that delete the outcomes of a dry run before the import. They keep outcomes of records that the import
+ * never sends: invalid records and their nested records. They also keep `wasDeleted`, because events are not read
+ * twice.
  */
 const RESTART = [
   'DELETE FROM records WHERE orgId IS NULL',
@@ -193,29 +201,30 @@ const COLUMNS = Object.keys(ledgerRow.shape).join(', ');
 const ROWS_PER_PAGE = 500;
 
 /**
- * The records of a file and their outcomes, in the database of a run. The records are encrypted with a key that only
- * this process has, because disk blocks of a deleted file can be recovered.
+ * The ledger: the records of a file and their outcomes, as tables of the run's database. The records are encrypted,
+ * because the disk blocks of a deleted file can be recovered. Only this process has the key.
  */
 export class ImportLedger {
   private readonly keyring = temporaryKeyring();
   private readonly database: TemporaryDatabase;
-  /** The position of the last record, and of the last record that is not nested. */
+  /** The position of the last added record, and of the last added record that is not nested. */
   private readonly last = { position: 0, holder: 0 };
-  /** The positions of the records that were written into another organisation. */
+  /** The positions of records that ZITADEL wrote into an organisation other than their own. */
   private readonly misplaced = new Set<number>();
   readonly elsewhere = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
-  /** The organisations that ZITADEL rejected, with all of their records. */
+  /** The ids of organisations that ZITADEL has rejected, with all their records. */
   readonly refused = new Set<string>();
 
-  /** @param database receives the tables of the ledger */
+  /** @param database the database in which the tables are created */
   constructor(database: TemporaryDatabase) {
     this.database = database;
     database.create(TABLE);
   }
 
   /**
-   * Adds a record of the file, to be sent unless it is invalid.
-   * @param key identifies the record in the comparison
+   * Adds a record of the file. The import will send the record unless it is invalid.
+   * @param holder the record in which the record is nested
+   * @param key the key of the record in the comparison with ZITADEL's records
    */
   add(record: OrganisationRecord, holder?: OrganisationRecord, key?: Uint8Array): void {
     const position = ++this.last.position;
@@ -237,7 +246,7 @@ export class ImportLedger {
     if (parent === null) this.addRelations(position, record);
   }
 
-  /** Adds an invalid record. The import does not send the record, and withholds records that refer to it. */
+  /** Adds an invalid record. The import sends neither this record nor records that refer to it. */
   private addInvalid(position: number, record: OrganisationRecord, invalid: RecordIssue): void {
     const id = readableId(record) ?? '';
     const issues = JSON.stringify([reportedIssue(invalid)]);
@@ -254,10 +263,11 @@ export class ImportLedger {
     this.database.run(sql, position, parent, section.name, orgId, reportedId(record), settled, settled);
   }
 
-  /** Adds the paths of a record and of the records to which it refers. */
+  /** Stores the path of a record, and the paths of the records to which it refers. */
   private addRelations(position: number, record: OrganisationRecord): void {
     this.database.run('INSERT INTO documents VALUES (?, ?)', position, documentPath(recordKey(record)));
-    // If a provider is withheld, the login policy is imported with its other providers.
+    // A login policy refers to identity providers, but does not depend on them: if a provider is not imported, the
+    // policy is imported without it.
     if (record.section.exported?.keepProviders !== undefined) return;
     for (const { reference, key } of planReferences(record))
       this.database.run(
@@ -273,36 +283,39 @@ export class ImportLedger {
     for (const table of ['records', 'documents', 'targets']) this.database.run(`DELETE FROM ${table}`);
   }
 
-  /** Deletes all outcomes, such as those of a dry run before the import. */
+  /** Deletes all outcomes, so that an import can follow a dry run. */
   restart(): void {
     for (const sql of RESTART) this.database.run(sql);
     this.elsewhere.clear();
     for (const known of [this.misplaced, this.refused]) known.clear();
   }
 
-  /** Yields the paths of valid records that are not nested, in the order of the file. */
+  /**
+   * Yields the paths of valid records, in the order of the file. Leaves out nested records.
+   * @param only yields only the records that the import has created
+   */
   documents(only?: 'created'): Generator<LedgerDocument, void, void> {
     const tables = 'documents JOIN records USING (position)';
     const selected = `WHERE ${only === undefined ? 'record IS NOT NULL' : `outcome = '${only}'`}`;
     return this.rows(documentRow, `SELECT position, orgId, section, path FROM ${tables} ${selected} ORDER BY position`);
   }
 
-  /** Returns the path of a record; undefined for a nested record. */
+  /** Returns the path of the record at a position. Returns undefined for a nested record. */
   document(position: number): LedgerDocument | undefined {
     const sql = `SELECT position, orgId, section, path FROM documents JOIN records USING (position) WHERE position = ?`;
     const columns = this.database.statement(sql).get(position);
     return columns === undefined ? undefined : documentRow.parse(columns);
   }
 
-  /** Whether the import has created the record at a path. */
+  /** Whether the import has created the record that has the given path. */
   hasCreated(path: string): boolean {
     const sql = "SELECT 1 FROM documents JOIN records USING (position) WHERE path = ? AND outcome = 'created' LIMIT 1";
     return this.database.all(sql, path).length > 0;
   }
 
   /**
-   * Marks a record as failed because ZITADEL wrote it into another organisation.
-   * @param organisation the id and the name of that organisation
+   * Marks a record as failed, because ZITADEL wrote it into an organisation other than its own.
+   * @param organisation the id and the name of that other organisation
    */
   addElsewhere(position: number, organisation: string): void {
     if (this.misplaced.has(position)) return;
@@ -314,14 +327,17 @@ export class ImportLedger {
     this.elsewhere.add(toError(record.section.name, id, issue));
   }
 
-  /** Yields the references to records that the same organisation must own, and that the file does not contain. */
+  /**
+   * Yields references whose target must belong to the same organisation as the referring record. Leaves out references
+   * to records of the file.
+   */
   foreignTargets(): Generator<LedgerTarget, void, void> {
     const isForeign = 'isOwn = 1 AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.path = targets.path)';
     const tables = 'targets JOIN records USING (position)';
     return this.rows(targetRow, `SELECT position, orgId, section, path, field FROM ${tables} WHERE ${isForeign}`);
   }
 
-  /** Returns the first record that refers to the record at a path; undefined without such a record. */
+  /** Returns the first record that refers to the given path; undefined if no record does. */
   firstReferring(path: string): LedgerRecord | undefined {
     const sql = 'SELECT position FROM targets WHERE path = ? ORDER BY position LIMIT 1';
     const columns = this.database.statement(sql).get(path);
@@ -332,17 +348,16 @@ export class ImportLedger {
     for (const columns of this.database.statement(sql).iterate()) yield schema.parse(columns);
   }
 
-  /** Returns a record by its position. */
   at(position: number): LedgerRecord {
     return this.read(this.database.statement(`SELECT ${COLUMNS} FROM records WHERE position = ?`).get(position));
   }
 
-  /** Stores that the target once deleted a record with the same id. */
+  /** Stores that ZITADEL once had a record with the id of this record and has deleted it. */
   noteDeleted(position: number): void {
     this.database.run('UPDATE records SET wasDeleted = 1 WHERE position = ?', position);
   }
 
-  /** Prevents the import from sending a record, with an error as the reason. Returns the record. */
+  /** Excludes a record from the import, and stores the reason as its error. Returns the record. */
   withhold(position: number, issue: LedgerIssue): LedgerRecord {
     const withheld = this.at(position);
     const { id, record } = withheld;
@@ -355,15 +370,18 @@ export class ImportLedger {
   }
 
   /**
-   * Withholds the unsent records that refer to a withheld record. A reference from another organisation counts only if
-   * the file has no other record with the id.
+   * Excludes unsent records from the import if they refer to an excluded record. If the records belong to different
+   * organisations, this happens only if the file has no other record with the referenced id.
    */
   withholdDependents(): void {
     const statement = this.database.statement(WITHHOLD_DEPENDENTS);
     for (let count = -1; count !== 0; count = Number(statement.run(DEPENDENT).changes));
   }
 
-  /** Yields the records in the order of the file. The organisations' own records come last. */
+  /**
+   * Yields the records of the file in their order. The records of the organisations themselves come last.
+   * @param only the outcomes of the yielded records; by default any
+   */
   async *records(signal: AbortSignal, only: readonly LedgerOutcome[] = []): AsyncGenerator<LedgerRecord, void, void> {
     const selected = only.length === 0 ? 'record IS NOT NULL' : hasOutcome(only);
     const sql = `SELECT ${COLUMNS} FROM records WHERE position > ? AND ${selected} ORDER BY position LIMIT ${ROWS_PER_PAGE}`;
@@ -378,7 +396,7 @@ export class ImportLedger {
     }
   }
 
-  /** Yields the unsent records of a step, grouped by organisation. */
+  /** Yields the records that a step must still send, grouped by organisation. */
   *unsent(step: number): Generator<LedgerRecord, void, void> {
     const sql = `SELECT ${COLUMNS} FROM records WHERE step = ? AND parent IS NULL AND outcome IS NULL
       ORDER BY orgId, position`;
@@ -386,8 +404,8 @@ export class ImportLedger {
   }
 
   /**
-   * Returns the records of the given sections that are closed in the file and not known to be closed in ZITADEL.
-   * @param which whether to return existing records, or records that the import has created
+   * Returns the records of the given sections that are closed in the file and, as far as is known, open in ZITADEL.
+   * @param which whether to return records that existed before the import, or records that it has created
    */
   toClose(sections: readonly SectionName[], which: 'existing' | 'created'): LedgerRecord[] {
     const selected = which === 'created' ? "outcome = 'created'" : "found IN ('equal', 'different')";
@@ -396,12 +414,12 @@ export class ImportLedger {
     return this.database.all(sql, JSON.stringify(sections)).map((columns) => this.read(columns));
   }
 
-  /** Whether any record is closed in the file and not known to be closed in ZITADEL. */
+  /** Whether at least one record is closed in the file and, as far as is known, open in ZITADEL. */
   get hasClosings(): boolean {
     return this.database.all("SELECT 1 FROM records WHERE closing = 'open' LIMIT 1").length > 0;
   }
 
-  /** Whether any record has an error, or is expected to fail. */
+  /** Whether at least one record has an error or is expected to fail. */
   get hasFailures(): boolean {
     const failed =
       "outcome IN ('failed', 'unconfirmed') OR issues IS NOT NULL OR (outcome IS NULL AND foreseen = 'failed')";
@@ -409,14 +427,14 @@ export class ImportLedger {
   }
 
   /**
-   * Stores that the import does not try to close a record again: either the record is closed in ZITADEL, or it remains
-   * open.
+   * Stores that the import has finished with closing a record: the record is closed, or remains open because it cannot
+   * be closed.
    */
   settleClosing({ position }: Pick<LedgerRecord, 'position'>): void {
     this.database.run("UPDATE records SET closing = 'settled' WHERE position = ? AND closing = 'open'", position);
   }
 
-  /** Stores that the import changed an existing record, unless another change is already stored. */
+  /** Stores that the import changes an existing record that was unchanged so far. */
   noteChange({ position }: Pick<LedgerRecord, 'position'>): void {
     this.database.run(
       "UPDATE records SET outcome = 'overwritten' WHERE position = ? AND outcome = 'unchanged'",
@@ -424,27 +442,36 @@ export class ImportLedger {
     );
   }
 
-  /** Adds an error to a record. Keeps the record's other errors. */
+  /** Adds an error to the errors of a record. */
   addProblem({ position }: Pick<LedgerRecord, 'position'>, issue: LedgerIssue): void {
     const sql = `UPDATE records SET outcome = iif(outcome = 'created', outcome, 'failed'),
       issues = json_insert(coalesce(issues, '[]'), '$[#]', json(?)) WHERE position = ?`;
     this.database.run(sql, JSON.stringify(issue), position);
   }
 
-  /** Reserves a login name in its scope. Returns false if an earlier user of the file has the name. */
+  /**
+   * Reserves a login name. Returns false if an earlier user of the file has reserved the same name.
+   * @param name the name, with its organisation if names need only be unique there
+   */
   claimLoginName(name: string): boolean {
     const sql = 'INSERT INTO loginNames (digest) VALUES (?) ON CONFLICT DO NOTHING';
     return this.database.statement(sql).run(createHash('sha256').update(name).digest()).changes === 1;
   }
 
-  /** Returns the id of the first record with the same key; undefined if the given record is the first. */
+  /**
+   * Returns the id of the first record that has the same key. Returns undefined if there is no earlier record with this
+   * key.
+   */
   earlierWithKey({ position, key }: Pick<LedgerRecord, 'position' | 'key'>): string | undefined {
     const sql = 'SELECT id FROM records WHERE key = ? AND position < ? ORDER BY position LIMIT 1';
     const [columns] = this.database.all(sql, key, position);
     return columns === undefined ? undefined : idRow.parse(columns).id;
   }
 
-  /** Updates a record. Nested records get the same outcome. */
+  /**
+   * Stores what the import has decided or learned about a record. Nested records without an outcome get the same
+   * outcome.
+   */
   enter({ position }: Pick<LedgerRecord, 'position'>, entry: LedgerEntry): void {
     const { found: is = null, foreseen = null, outcome: settled = null, issues = [] } = entry;
     const known = 'found = coalesce(?, found), foreseen = coalesce(?, foreseen)';
@@ -454,15 +481,12 @@ export class ImportLedger {
     this.database.run('UPDATE records SET outcome = ? WHERE parent = ? AND outcome IS NULL', settled, position);
   }
 
-  /** Sets the outcome of all unsent records as if ZITADEL accepted them. */
+  /** For a dry run: gives each unsent record the outcome that it would have if ZITADEL accepted it. */
   foresee(): void {
     this.database.run('UPDATE records SET outcome = foreseen WHERE outcome IS NULL');
   }
 
-  /**
-   * Marks the records of an organisation as failed, except those with an outcome, because ZITADEL rejects the
-   * organisation.
-   */
+  /** Stores that ZITADEL rejects an organisation: its records without an outcome have failed. */
   refuse(orgId: string): void {
     this.refused.add(orgId);
     this.database.run("UPDATE records SET outcome = 'failed' WHERE orgId = ? AND outcome IS NULL", orgId);
@@ -475,20 +499,20 @@ export class ImportLedger {
     this.database.run(sql, section, id, JSON.stringify([issue]));
   }
 
-  /** Adds an error about a record of ZITADEL that the file does not contain. */
+  /** Adds an error about a record that ZITADEL has and the file does not contain. */
   addKept(section: SectionName, id: string, issue: LedgerIssue): void {
     const sql = 'INSERT INTO records (section, id, issues) VALUES (?, ?, ?)';
     this.database.run(sql, section, id, JSON.stringify([issue]));
   }
 
-  /** The number of records that the import includes, and the number of these records that have an outcome. */
+  /** The number of records that belong to the import (`total`), and how many of them have an outcome (`records`). */
   get progress(): z.infer<typeof progressRow> {
     const sql =
       "SELECT count(*) AS total, count(outcome) AS records FROM records WHERE orgId IS NOT NULL AND outcome IS NOT 'notCarried'";
     return progressRow.parse(this.database.statement(sql).get());
   }
 
-  /** The numbers of records with a final outcome, by outcome and section. */
+  /** The numbers of records by final outcome and section. */
   get outcomes(): OutcomeCounts {
     const counts = noOutcomes();
     const settled = "outcome IS NOT NULL AND outcome NOT IN ('existing', 'sent')";
@@ -500,15 +524,15 @@ export class ImportLedger {
     return counts;
   }
 
-  /** The created organisations, in the order of the file. */
+  /** The ids of the organisations that the import created, in the order of the file. */
   get createdOrgs(): string[] {
     const created = [...this.documents('created')].filter(({ section }) => section === organisationSection.name);
     return created.map(({ orgId }) => orgId);
   }
 
   /**
-   * The numbers of existing records that the import changed: people whose TOTP seeds it added, and records that it
-   * closed.
+   * How many existing records the import changed: `seeds` are people whose TOTP seeds it added; `closed` are records
+   * that it deactivated or locked.
    */
   get changes(): z.infer<typeof changesRow> {
     const sql = `SELECT count(*) FILTER (WHERE foreseen = 'overwritten') AS seeds,
@@ -516,7 +540,7 @@ export class ImportLedger {
     return changesRow.parse(this.database.statement(sql).get());
   }
 
-  /** The errors, in the order of the file. */
+  /** The errors of all records, in the order of the file. */
   get errors(): BoundedList<ImportError> {
     const sql = 'SELECT section, id, issues FROM records WHERE issues IS NOT NULL ORDER BY position';
     const errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
@@ -538,13 +562,13 @@ export class ImportLedger {
   }
 }
 
-/** Returns an error in the form of the report. */
+/** Converts an error of the ledger to the form that a response has. */
 function toError(section: string, id: string, { type, message, ...meaning }: LedgerIssue): ImportError {
   const reported = { type: type ?? recordSection(section).error.type, ...withoutEmpty({ id }) };
   return { ...reported, message: message ?? noticeMessage({ ...reported, ...meaning, message: '' }), ...meaning };
 }
 
-/** Returns the SQL condition for records with the given outcomes. */
+/** Returns an SQL condition that selects records with one of the given outcomes. */
 function hasOutcome(outcomes: readonly LedgerOutcome[]): string {
   return `outcome IN (${outcomes.map((name) => `'${name}'`).join(', ')})`;
 }
@@ -553,7 +577,7 @@ function placeOf(position: number): string {
   return `record ${position} of an import`;
 }
 
-/** Serialises a record, with its credentials, to JSON. */
+/** Converts a record to JSON, including its credentials. */
 function serialiseRecord({ section, json, credentials, givenPassword, state, otpEmail }: OrganisationRecord): string {
   const whole = structuredClone(json);
   for (const { path, field, clear } of section.credentials ?? []) {

@@ -1,4 +1,4 @@
-// Converts records to the form in which the import sends them to ZITADEL.
+// Converts records to the form in which ZITADEL receives them, and combines them to requests.
 
 import { type DescMessage, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
@@ -11,43 +11,43 @@ import { isList, type SectionName } from '../../../shared/organisation/sections/
 import type { ImportFacts } from '../../records/importFacts.ts';
 import type { LedgerRecord } from './ledger.ts';
 
-/** A record in the form in which the import sends it. */
+/** A record in the form in which ZITADEL receives it. */
 export interface OutgoingRecord extends Omit<LedgerRecord, 'record'> {
   readonly orgId: string;
   readonly section: SectionName;
-  /** The type of the record in ZITADEL's errors. */
+  /** The type that the record has in ZITADEL's errors. */
   readonly type: string;
   /**
-   * The list in the organisation document that receives the record; undefined if `json` contains fields of the
-   * document.
+   * The name of the list, in an organisation of the request, to which the record is added. Undefined if the
+   * organisation receives the fields of `json` itself.
    */
   readonly list: string | undefined;
   readonly json: JsonObject;
-  /** An upper bound for the record's size in the protobuf message. */
+  /** The largest size that the record can have in the protobuf message, in bytes. */
   readonly bytes: number;
 }
 
 /**
- * The size of one request, in records and in bytes of protobuf. ZITADEL's limit is 4 MiB. ZITADEL needs 20 s to 45 s
- * for 5,000 people, and gateways end calls after 60 s.
+ * The maximum numbers of records and bytes in a request. ZITADEL's limit is 4 MiB. For 5,000 people, ZITADEL needs 20 s
+ * to 45 s, and gateways end calls after 60 s.
  */
 export const requestLimits = { records: 5_000, bytes: 4_000_000 };
 
-/** The size of an embedded message's tag and length field. */
+/** The maximum number of bytes that protobuf adds to a nested message, for its tag and length. */
 const MESSAGE_FRAME_BYTES = 8;
-/** The size of the request's timeout and envelope. */
+/** The maximum number of bytes of a request without records. */
 const ENVELOPE_BYTES = 64;
 
-/** The limits of a request, and facts about its records. */
+/** Which records a request can contain, and facts about the file. */
 interface RequestScope {
-  /** The maximum number of records. */
+  /** The maximum number of records in the request. */
   readonly records: number;
   readonly imports: ImportFacts;
-  /** Whether the request may contain only one organisation. */
+  /** Whether all records of the request must belong to the same organisation. */
   readonly isApart: boolean;
 }
 
-/** Returns the first records that fit into one request. */
+/** Returns as many of the given records as fit into one request. Takes them from the beginning. */
 export function takeRequest(ledger: Iterable<LedgerRecord>, scope: RequestScope): readonly OutgoingRecord[] {
   const request: OutgoingRecord[] = [];
   const orgIds = new Set<string>();
@@ -77,7 +77,7 @@ function outgoing({ record, ...known }: LedgerRecord, imports: ImportFacts): Out
     : { ...facts, list: undefined, json: { [section.name]: json }, bytes };
 }
 
-/** Returns a record with its credentials, in the form that ZITADEL imports without loss (zitadel 4.6). */
+/** Returns the JSON of a record with its credentials, in the form that ZITADEL imports without loss (zitadel 4.6). */
 function sentForm(record: OrganisationRecord, imports: ImportFacts) {
   const { section, json, credentials, clearPassword, orgId } = record;
   convertValues(record);
@@ -90,16 +90,18 @@ function sentForm(record: OrganisationRecord, imports: ImportFacts) {
   const { exported: { keepProviders } = {}, nested } = section;
   const hasProvider = (id: unknown) => typeof id === 'string' && imports.hasProvider(orgId, id);
   keepProviders?.(json, hasProvider);
-  // Removes links to missing providers, because ZITADEL would reject the whole person for such a link.
+  // A link to an identity provider that ZITADEL will not have is removed, because ZITADEL would reject the whole
+  // person.
   if (nested !== undefined) keepElements(json, nested.list, ({ configId }) => hasProvider(configId));
-  // The field of an omitted hash has the value undefined, which fromJson rejects. Reading the JSON again removes the
-  // field.
+  // An omitted hash leaves a field with the value undefined, which `fromJson` rejects. Such fields disappear if the
+  // JSON is written and read again.
   return omitsHash ? parseObject(JSON.stringify(json)) : json;
 }
 
 /**
- * Converts a record's values as imports do (zitadel 2.5), because ZITADEL rejects some unconverted values. Does not
- * convert parts of the id, because ZITADEL's response identifies the record by its id.
+ * Converts values of a record as imports of this service do (zitadel 2.5), because ZITADEL rejects some of the original
+ * values. Does not convert fields of the record's id, because ZITADEL's response must identify the record by the
+ * original id.
  */
 function convertValues(record: OrganisationRecord): void {
   const { section, json } = record;
@@ -117,16 +119,16 @@ function keepElements(json: JsonObject, path: string, isKept: (element: JsonObje
   if (Array.isArray(elements)) putAt(json, path, elements.filter(isJsonObject).filter(isKept));
 }
 
-/** Removes fields that are not in the message's definition, and measures the encoded message. */
+/** Removes the fields that the definition of the message does not have, and measures the encoded message. */
 function encodeRecord(schema: DescMessage, json: JsonObject): { json: JsonObject; bytes: number } {
-  // The object comes from JSON.parse or toJson, so it is JSON.
+  // The object was made by JSON.parse or toJson, so all its values are JSON.
   const message = fromJson(schema, json as JsonValue, { ignoreUnknownFields: true });
   const encoded = toJson(schema, message);
   if (!isJsonObject(encoded)) throw new Error(`${schema.typeName} has no form of an object`);
   return { json: encoded, bytes: toBinary(schema, message).byteLength + MESSAGE_FRAME_BYTES };
 }
 
-/** Returns the body of an import request with the given records. */
+/** Returns the body of a request that imports the given records. */
 export function importBody(records: readonly OutgoingRecord[], timeout: string): string {
   const orgs = new Map<string, JsonObject>();
   for (const { orgId, list, json } of records) {

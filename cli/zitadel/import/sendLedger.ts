@@ -1,4 +1,4 @@
-// Sends the records of a ledger to ZITADEL.
+// Sends the records of an import to ZITADEL, and stores their outcomes in the ledger.
 
 import { fromJsonString } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -19,11 +19,11 @@ import type { LedgerEntry, LedgerIssue } from './ledger.ts';
 import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './outgoingRecords.ts';
 
 /**
- * Sends the records of a ledger to ZITADEL in requests below its limits, referenced records first. Stores the outcomes
- * of the records according to the responses. Only one request is in memory at a time.
- * @param callerId the user of the token
+ * Sends all unsent records of a ledger to ZITADEL, and stores their outcomes. Referenced records come before those that
+ * refer to them. Each request stays below ZITADEL's limits, and only one request is in memory at a time.
+ * @param callerId the id of the user to whom the token belongs
  * @param onSettled called after each request, before the next request
- * @throws IdentityError if ZITADEL is unavailable or denies the call
+ * @throws IdentityError if ZITADEL is unavailable, or does not permit the import
  */
 export async function sendLedger(
   connection: ZitadelConnection,
@@ -44,15 +44,15 @@ export async function sendLedger(
 }
 
 /**
- * The step that sends message texts. ZITADEL writes message texts to the organisation in whose context it handles the
- * request.
+ * The number of the step that sends message texts. Its requests need the header that selects an organisation, because
+ * ZITADEL writes message texts into the selected organisation.
  */
 const stepInContext = zitadelSteps.indexOf('message texts');
 
 const partsByType = new Map(recordSections.map(({ error: { type, parts = [] } }) => [type, parts]));
 const doneIds = new Map([...partsByType.values()].flat().map(({ type, done }) => [type, done]));
 
-/** Whether an error about a part of a record means that the record already has the part. */
+/** Whether an error about a part of a record means that ZITADEL already has this part. */
 function hasPart({ type, message }: ZitadelError['issue']): boolean {
   const done = doneIds.get(type);
   return done !== undefined && hasErrorId(message, [done]);
@@ -60,62 +60,65 @@ function hasPart({ type, message }: ZitadelError['issue']): boolean {
 
 const linkType = recordSection('userLinks').error.type;
 
-/** The types of errors about records with login names. */
+/** The types of errors about users, who have login names. */
 const loginNameTypes = new Set(recordSections.filter(claimsLoginNames).map(({ error }) => error.type));
 
-/** An error in the response to an import: ZITADEL's message, with the type and the id of the record. */
+/** An error in the response to an import. It contains ZITADEL's message, and the type and the id of a record. */
 interface ZitadelError {
   readonly id: string;
   readonly issue: LedgerIssue & Required<Pick<LedgerIssue, 'type' | 'message'>>;
 }
 
-/** An error in the response to an import, and what it means for the record. */
+/** An error in the response to an import, with what it means for the record. */
 interface ReadError extends ZitadelError {
   /**
-   * `created` if the record is complete despite the error, for example because it already has the part that the error
-   * is about.
+   * `created` means that the record is complete despite the error. For example, the error reports that the record
+   * already has a part, such as a second factor.
    */
   readonly outcome: 'created' | 'existing' | 'notCarried' | 'failed';
-  /** Whether another import may have created the record at the same time. */
+  /** Whether the record may exist because another import has created it at the same time. */
   readonly isDoubtful?: true;
 }
 
 /**
- * Decides the meaning of an import's error.
- * @param record the record of the error; undefined if the request did not contain it
+ * Decides what an error of an import means for a record.
+ * @param record the record of the error; undefined if the request did not contain this record
  */
 export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'foreseen'> | undefined): ReadError {
   const { type, message } = error.issue;
   const as = (outcome: ReadError['outcome']) => ({ ...error, outcome });
   if (hasPart(error.issue)) return as('created');
-  // The file does not contain the link's identity provider. The list of manual steps contains the link.
+  // The link's identity provider is missing in the file too. So this is no error: the list of manual steps contains the
+  // link.
   if (type === linkType && hasErrorId(message, errorIds.noProvider) && record?.foreseen === 'notCarried')
     return as('notCarried');
-  // If two imports run at the same time, release 4 reports the existing user as a taken login name.
+  // If two imports create a user at the same time, release 4 reports to one of them that the login name is taken.
   if (loginNameTypes.has(type) && hasErrorId(message, errorIds.taken)) return { ...as('failed'), isDoubtful: true };
   if (!reportsExisting(error.issue)) return as('failed');
-  // ZITADEL also reports an organisation as existing if the request only adds records to that organisation.
+  // A request can contain an organisation only because it adds records to it. ZITADEL reports such an organisation as
+  // existing. This is no error.
   return as(type === 'org' && record === undefined ? 'created' : 'existing');
 }
 
-/** A record that was sent, and its outcome according to the response. */
+/** A record that was sent, with what the response means for it. */
 interface Answered {
   readonly record: OutgoingRecord;
   readonly entry: LedgerEntry;
-  /** Whether another import may have created the record at the same time. */
+  /** Whether the record may exist because another import has created it at the same time. */
   readonly isDoubtful: boolean;
 }
 
 /**
- * Assigns the errors of a response to the records. Returns the records' entries, and the errors that are not about a
- * record.
+ * Assigns the errors in a response to the records that were sent. Returns a ledger entry for each record, and the
+ * errors that belong to no record.
  */
 function readResponse(
   records: readonly OutgoingRecord[],
   errors: readonly ZitadelError[],
 ): { readonly answered: readonly Answered[]; readonly others: readonly ReadError[] } {
   const pending = Map.groupBy(errors, ({ id, issue }) => `${issue.type} ${id}`);
-  // If several records have the same id, ZITADEL imports the first, so an error belongs to the last.
+  // If a request contains several records with the same id, ZITADEL imports the first. An error about this id therefore
+  // belongs to a later one, so the last record takes its error first.
   const answered = records.toReversed().map((record) => {
     const take = (type: string): ReadError[] => {
       const error = pending.get(`${type} ${record.id}`)?.pop();
@@ -130,43 +133,47 @@ function readResponse(
 }
 
 /**
- * Returns the ledger entry of a record from its errors.
- * @param own the error about the record
- * @param ofParts the errors about parts of the record
+ * Returns the ledger entry that follows from the errors about a record.
+ * @param own the error about the record itself
+ * @param ofParts the errors about its parts, such as a second factor
  */
 function entryFor(
   { foreseen }: OutgoingRecord,
   own: ReadError | undefined,
   ofParts: readonly ReadError[],
 ): LedgerEntry {
-  // If the record failed, its parts failed too.
+  // If the record itself has failed, the errors about its parts add nothing.
   const errors = own?.outcome === 'failed' ? [own] : ofParts.filter(({ outcome }) => outcome === 'failed');
   const issues = errors.map(({ issue }) => issue);
   if (foreseen !== 'overwritten') return { outcome: own?.outcome ?? 'created', issues };
-  // The request contained only the seed of this person. ZITADEL reports each person as existing.
+  // In this case the request contained the person only for the TOTP seed. ZITADEL always reports the person as
+  // existing.
   if (issues.length > 0) return { outcome: 'failed', issues };
   return { outcome: ofParts.some(({ outcome }) => outcome === 'existing') ? 'unchanged' : 'overwritten' };
 }
 
-/** Returns the entry of a record, corrected by its creation event or by the lack of such an event. */
+/**
+ * Returns the ledger entry of a record after its creation event was searched.
+ * @param event the creation event; undefined if there is none
+ */
 function confirmedEntry({ record, entry }: Answered, event: ZitadelEvent | undefined): LedgerEntry {
-  // If several records have the same id, the event belongs to the first.
+  // If several records have the same id, the event is about the first of them.
   if (entry.outcome === 'existing' && record.foreseen === 'notCarried') return entry;
   if (event !== undefined) return { ...entry, outcome: isInPlace(event, record) ? 'created' : 'failed' };
   return entry.outcome === 'created' ? { ...entry, outcome: 'sent' } : entry;
 }
 
 const { importData } = AdminService.method;
-/** The maximum size of ZITADEL's messages. */
+/** ZITADEL's limit for the size of a message, as a text. */
 const MAX_MESSAGE = '4 MiB';
-/** The time limit of one request, because gateways end calls after 60 s. */
+/** The time limit of a request in ZITADEL. Gateways end calls after 60 s. */
 const TIMEOUT_MS = 55_000;
-/** Extra time for the response that ZITADEL sends at its timeout. */
+/** How much longer than ZITADEL's time limit the command waits for the response. */
 const ROUND_TRIP_MS = 10_000;
-/** The retries until ZITADEL's projections show imported records, which takes at most 2 s. */
+/** How often to ask until ZITADEL's searches show imported records, which takes at most 2 s. */
 const projected = { attempts: () => 12, initialDelayMs: 250, maxDelayMs: 2_000 };
 
-/** The errors of an import, or the reason why ZITADEL rejected all of its records. */
+/** The errors in the response to an import, or the reason why ZITADEL rejected the whole request. */
 type Answer = { readonly errors: readonly ZitadelError[] } | Refusal;
 
 interface Refusal {
@@ -174,20 +181,23 @@ interface Refusal {
   readonly message: string;
 }
 
-/** The number of records in the first request. ZITADEL imports them in 2 s to 5 s. */
+/** The number of records in the first request. ZITADEL needs 2 s to 5 s for them. */
 const FIRST_RECORDS = 500;
 
 /**
- * Sends import requests. Halves a request that is too large or too slow. Repeating a request is safe, because ZITADEL
- * reports existing records without changing them.
+ * Sends the requests of an import. If a request is too large or too slow, the next request contains half as many
+ * records. Records can safely be sent again, because ZITADEL reports existing records and does not change them.
  */
 class ImportSender {
-  /** The number of records in the next request. Each full request doubles it. */
+  /** The number of records in the next request. It doubles after each full request. */
   records = FIRST_RECORDS;
   private most = requestLimits.records;
-  /** By position, for each record whose request had no response: the time of the newest event before that request. */
+  /**
+   * For records whose request was too slow, so that they may have been created without a response: the time of the
+   * newest event before that request. The key is the record's position.
+   */
   private readonly begun = new Map<number, EventTime>();
-  /** The time of the newest event before the import. */
+  /** The time of the newest event from before the import's first request. */
   private begunAt: EventTime | undefined;
   private readonly connection: ZitadelConnection;
   private readonly file: OwnedFile;
@@ -202,8 +212,9 @@ class ImportSender {
   }
 
   /**
-   * Sends records and stores their outcomes, or reduces the size of the next request.
-   * @param orgId the organisation in whose context ZITADEL handles the request
+   * Sends records, and stores their outcomes. If ZITADEL rejects the whole request, makes the next request smaller
+   * instead.
+   * @param orgId the organisation that the request's header selects; undefined for none
    */
   async send(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<void> {
     const before = (await newestEvent(this.connection))?.createdAt ?? 0n;
@@ -224,13 +235,13 @@ class ImportSender {
     if (refusal === 'tooSlow')
       for (const { position } of records) if (!this.begun.has(position)) this.begun.set(position, before);
     this.records = Math.ceil(records.length / 2);
-    // Later requests of this size would fail too, unless the reason was a single invalid record.
+    // After an invalid record, requests of this size can still succeed. After any other reason, they would fail again.
     if (refusal !== 'invalid') this.most = this.records;
   }
 
   /**
-   * Returns the earliest time at which this import can have created a record; undefined if only the current request can
-   * have created it.
+   * Returns the time after which this import may have created a record before the current request. Returns undefined if
+   * only the current request can have created the record.
    */
   private firstSent({ position, section, id }: OutgoingRecord): EventTime | undefined {
     const { records = [] } = recordSection(section).zitadel ?? {};
@@ -240,7 +251,7 @@ class ImportSender {
   }
 
   /**
-   * Stores the outcomes of records according to the response and to their creation events.
+   * Stores the outcomes of records: they follow from the response and from the records' creation events.
    * @param before the time of the newest event before the request
    */
   private async settle(
@@ -275,8 +286,8 @@ class ImportSender {
   }
 
   /**
-   * Another import has created some of these users. Stores them as existing, so that this import compares them with the
-   * file at its end.
+   * Some of these users may have been created by another import. They become `existing`: at its end, this import
+   * compares them with the file.
    */
   private async settleDoubtful(answered: readonly Answered[]): Promise<void> {
     if (answered.length === 0) return;
@@ -288,12 +299,10 @@ class ImportSender {
       if (creations.get(record.position)?.owner === record.orgId) ledger.enter(record, { outcome: 'existing' });
   }
 
-  /**
-   * Withholds records that refer to an id that another organisation took after the import had read the owners of ids.
-   */
+  /** Excludes records from the import that refer to an id that another organisation has taken during the import. */
   private async withhold(answered: readonly Answered[], creations: ReadonlyMap<number, ZitadelEvent>): Promise<void> {
     const { ledger, owners } = this.file;
-    // If an event is the first of its aggregate, no other record has the id.
+    // If the record's event is the first event of its aggregate, no other record can have had the id.
     const isDoubtful = ({ record }: Answered) => {
       const event = creations.get(record.position);
       return event === undefined || event.sequence > 1n || !isInPlace(event, record);
@@ -313,7 +322,10 @@ class ImportSender {
     ledger.withholdDependents();
   }
 
-  /** @throws IdentityError for an error that would also occur with smaller requests */
+  /**
+   * Sends one request.
+   * @throws IdentityError for an error that a smaller request would not avoid
+   */
   private async attempt(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<Answer> {
     const request = fromJsonString(importData.input, importBody(records, `${TIMEOUT_MS}ms`));
     const options = { orgId, timeoutMs: TIMEOUT_MS + ROUND_TRIP_MS };
@@ -326,7 +338,7 @@ class ImportSender {
     } catch (error) {
       this.connection.signal.throwIfAborted();
       if (isTimeout(error)) {
-        // Throws if ZITADEL is unavailable, because then a smaller request would not help.
+        // Throws if ZITADEL is unavailable. In that case, the size of the request was not the problem.
         await recogniseZitadel(this.connection);
         return { refusal: 'tooSlow', message: '' };
       }
@@ -337,7 +349,7 @@ class ImportSender {
   }
 }
 
-/** Waits until ZITADEL handles calls in the context of a new organisation. */
+/** Waits until ZITADEL accepts a header that selects an organisation that was just created. */
 async function waitForContext(connection: ZitadelConnection, orgId: string): Promise<void> {
   const backoff = new Backoff(projected, connection.signal);
   while (!(await hasContext(connection, orgId)))
@@ -351,7 +363,7 @@ async function waitForContext(connection: ZitadelConnection, orgId: string): Pro
 
 const INVALID: ReadonlySet<Code> = new Set([Code.InvalidArgument, Code.FailedPrecondition, Code.OutOfRange]);
 
-/** Returns the reason why ZITADEL rejected a request; undefined for another error. */
+/** Returns why ZITADEL rejected the whole request. Returns undefined if a smaller request would not help. */
 function refusalBy(error: unknown): Refusal | undefined {
   if (!(error instanceof ConnectError)) return undefined;
   const { code } = error;

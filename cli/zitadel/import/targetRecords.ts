@@ -1,4 +1,4 @@
-// Reads the existing records of ZITADEL, and compares the records of a file with them.
+// Reads the records that ZITADEL already has, and compares the records of a file with them.
 
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { firstIds, organisationsExist } from '../../../shared/errors/errors.ts';
@@ -19,24 +19,21 @@ import { readCaller, readInstance } from '../zitadelInstance.ts';
 import { mustBeClosed } from './closable.ts';
 import type { LedgerRecord } from './ledger.ts';
 
-/** The record of ZITADEL that corresponds to a record of a file. */
+/** What ZITADEL has for a record of the file. */
 export interface TargetRecord {
-  /** Whether ZITADEL has the record, and whether the content is equal, according to ZITADEL's export. */
+  /** Whether ZITADEL's export contains the record, and whether its content is equal. */
   readonly found: 'missing' | 'equal' | 'different';
-  /** The paths of the fields that differ for no known reason. */
+  /** The paths of fields that differ without a known reason. */
   readonly paths: readonly string[];
   /** Whether the record in ZITADEL is inactive, or is a user who cannot log in. */
   readonly isClosed: boolean;
 }
 
-/**
- * The existing records of ZITADEL, as the second side of a run database. The import compares the records of a file with
- * them.
- */
+/** The records that ZITADEL already has, loaded as the second side of the run's database. */
 export class TargetRecords {
   private readonly database: RunDatabase;
   readonly zitadel: ZitadelSide;
-  /** The records that the import deletes. */
+  /** The records that a mirroring import deletes in ZITADEL. */
   doomed: DoomedRecords = new Map();
   /** All organisations of ZITADEL. */
   readonly organisations: ListedOrganisations;
@@ -48,10 +45,10 @@ export class TargetRecords {
   }
 
   /**
-   * Reads the existing records of the given organisations, without secrets. An import never changes existing secrets in
-   * ZITADEL, and exports without secrets are four times as fast.
-   * @param database receives the records, unless it already contains them completely
-   * @throws IdentityError ORGANISATIONS_EXIST with the conflict handling `fail`
+   * Reads ZITADEL's records of the given organisations, without secrets. An import never changes secrets that ZITADEL
+   * already has, and exports without secrets are four times as fast.
+   * @param database receives the records as the second side, unless its second side is already complete
+   * @throws IdentityError ORGANISATIONS_EXIST if an organisation exists and `onConflict` is `fail`
    */
   static async read(
     connection: ZitadelConnection,
@@ -63,12 +60,13 @@ export class TargetRecords {
     const existing = orgIds.filter((id) => organisations.has(id));
     if (onConflict === 'fail' && existing.length > 0) throw organisationsExist({ orgIds: firstIds(existing) });
     const domains = existing.length > 0 ? (await readInstance(connection)).domains : [];
-    // In the exports of releases without states, all records look active. Only a search returns the states.
+    // Exports of old releases contain no states, so all records in them look active. Only a search returns the states.
     const { imports } = database;
     const { releases } = imports.target;
     const acceptsUnknown = accepts({ accepted }, 'unknown-states');
     if (!haveStates(releases)) await requireStates({ connection, acceptsUnknown }, await readCaller(connection));
-    // ZITADEL reports records that appear later as existing. The import then reads these records.
+    // If a record appears in ZITADEL only later, ZITADEL reports it as existing. The import then reads the records
+    // again.
     if (!database.isSecondComplete) database.second.reset();
     if (!database.isSecondComplete && existing.length > 0) {
       const selection = { ...defaultExportOptions, orgIds: existing, withKeys, accepted, timeoutMs };
@@ -86,8 +84,8 @@ export class TargetRecords {
     const { second, fields } = shared;
     const id = reportedId(record) || orgId;
     const isClosed = isClosedState(second.state?.value);
-    // Ignores differences that the import handles elsewhere: it closes an open record or reports it. ZITADEL itself
-    // removes references to records that the import deletes.
+    // The import handles some differences in other ways, so they are ignored here. It closes an open record, or reports
+    // that the record is open. References to deleted records disappear when ZITADEL deletes the records.
     const isSettled = (field: FieldDifference) =>
       (mustBeClosed(record) && !isClosed && stateFields.includes(field.path)) ||
       differsByDoomed(record, field, this.doomed);
