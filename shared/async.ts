@@ -62,10 +62,10 @@ export async function* prepend(start: Uint8Array, iterator: AsyncIterator<Uint8A
   }
 }
 
-/** Runs tasks one at a time, in the order of the calls. */
+/** A queue that runs tasks one at a time, in the order of the calls. */
 export type SerialQueue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** A queue that runs tasks one at a time, in the order of the calls. */
+/** Creates a queue in which a failed task does not prevent later tasks. */
 export function createSerialQueue(): SerialQueue {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

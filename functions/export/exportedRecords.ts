@@ -126,8 +126,8 @@ async function readDeletions(snapshot: Snapshot) {
 }
 
 /**
- * Reads the documents with the given ids, and returns a function that looks up the facts about a document by its id. Do
- * not use an earlier look-up after a further call: the call may clear the cache.
+ * A function that reads documents by their ids, and returns a function that looks up the facts about a document by its
+ * id. Do not use an earlier look-up after a further call, because the call may clear the cache.
  */
 type Finder<Fact> = (ids: readonly string[]) => Promise<(id: string) => Fact | undefined>;
 

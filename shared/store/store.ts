@@ -60,7 +60,7 @@ export type Write =
 /** Fields to set; `null` removes the field. */
 export type DocumentChanges = { readonly [Name in FieldName]?: DocumentFields[Name] | null };
 
-/** Reads documents by their keys. */
+/** Access to documents by their keys, for reading. */
 export interface Reader {
   /**
    * Returns the documents in the order of `keys`.
@@ -174,7 +174,7 @@ export interface Snapshot extends Reader, AsyncDisposable {
   scan(range: ScanRange): AsyncIterable<readonly StoredDocument[]>;
 }
 
-/** Reads and writes documents in their latest state. */
+/** Access to the latest state of documents, for reading and writing. */
 export interface DocumentStore extends Reader {
   /**
    * Applies all writes, or none of them.

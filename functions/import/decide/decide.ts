@@ -124,9 +124,9 @@ function settled({ plan, warnings }: Checked, outcome: RecordOutcome, written = 
 }
 
 /**
- * Removes the field that only one record of an organisation can have, such as a domain's primary mark, if another call
- * has stored it during this import. An overwriting import excludes other calls, so it can move the field to this
- * record.
+ * Removes the field that only one record of an organisation can have, such as a domain's primary mark. Does so only if
+ * another call has stored this field during this import. An overwriting import excludes other calls, so it can move the
+ * field to this record.
  */
 function adjustMeanwhile(plan: RecordPlan, documents: StoredBatch['documents']): RecordPlan {
   const { record, key, claims } = plan;

@@ -147,8 +147,8 @@ export class Deletions implements Disposable {
   }
 
   /**
-   * Cancels the deletion of a record, because another call has changed the record, or because the file's record proves
-   * to be the same once its missing field is completed.
+   * Cancels the deletion of a record. Another call has changed the record, or the file's record proves to be the same
+   * once its missing field is completed.
    */
   keep(path: string): void {
     this.database.run('DELETE FROM deletions WHERE path = ?', path);

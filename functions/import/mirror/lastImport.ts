@@ -22,7 +22,7 @@ const storedOrigin = z.object({ instance: z.string(), readTime: z.string() });
 
 /**
  * Returns the stored form of a file's origin. The origin is unknown if the file has no manifest, or if its read time is
- * in the future because the exporting instance's clock was wrong.
+ * in the future because of a wrong clock.
  */
 export function originText(manifest: OriginManifest | undefined): string {
   if (manifest === undefined || isOfTheFuture(manifest)) return UNKNOWN_IMPORT;

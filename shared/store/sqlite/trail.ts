@@ -7,8 +7,8 @@ import type { Writer } from './writer.ts';
 /**
  * Creates the table of the audit trail. The position of an event is its time in microseconds or, if the newest event
  * has no smaller position, the newest position plus one. So positions follow the order of commits, even if the clocks
- * of processes differ. After a backup is restored, new events get greater positions than the events lost by the
- * restore, because no position is smaller than the event's time.
+ * of processes differ. No position is smaller than the event's time. So after a backup is restored, new events get
+ * greater positions than the events that the restore lost.
  */
 export const CREATE_TRAIL = 'CREATE TABLE trail (position INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT';
 
