@@ -5,7 +5,7 @@ import { withoutEmpty } from './defined.ts';
 import { jsonLimits } from './json/bytes.ts';
 import { type LimitDefinition, type Platform, UNLIMITED, units } from './limitDefinition.ts';
 
-/** The limits that operators cannot change. */
+/** The limits that are the same on every platform and that no variable changes. */
 export const fixedLimits = {
   fields: 100_000,
   // A real export file compresses to a tenth of its size. A file made to exhaust memory compresses to a thousandth.
@@ -136,7 +136,7 @@ const limitTable = {
   stallMs: fixed('stallMs', 'duration', 'time for which a client may leave a response unread'),
 } as const satisfies Record<string, LimitDefinition>;
 
-/** For each limit, the quantity as errors describe it. */
+/** For some limits, the limited quantity as errors describe it. */
 export const limitedQuantities = {
   organisations: limitTable.organisations.text,
   clearPasswords: limitTable.clearPasswords.text,
@@ -145,7 +145,7 @@ export const limitedQuantities = {
 
 export const limitDefinitions: readonly LimitDefinition[] = Object.values(limitTable);
 
-/** The values of the limits that operators can change: bytes, numbers or milliseconds; Infinity for no limit. */
+/** The values of all limits except `fixedLimits`: bytes, numbers or milliseconds; Infinity for no limit. */
 export type Limits = Readonly<Record<Exclude<keyof typeof limitTable, keyof typeof fixedLimits>, number>>;
 
 function mapLimits(value: (definition: LimitDefinition) => number): Limits {
