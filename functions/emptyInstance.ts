@@ -1,5 +1,3 @@
-// Simulates an import into an instance without records.
-
 import { createStore } from '../shared/store/createStore.ts';
 import type { Database, Moment } from '../shared/store/database.ts';
 import { instanceKey, newInstanceBody } from '../shared/store/instance.ts';

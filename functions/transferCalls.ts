@@ -1,5 +1,3 @@
-// The bucket for transfers, as exports and imports use it.
-
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import { recordedObject } from '../shared/audit/auditEvent.ts';

@@ -13,7 +13,6 @@ export interface Addresses {
   readonly key: string;
 }
 
-/** A shell command with a title that describes it. */
 export interface LocalCommand {
   readonly name: string;
   readonly title: string;

@@ -13,7 +13,6 @@ export interface Config {
   /** The origins whose web pages may call this service from a browser. */
   readonly corsOrigins: readonly string[];
   readonly limits: Limits;
-  /** The longest lifetime of a new token. */
   readonly maxTokenLifetimeMs: number;
   /** How long an embedded database keeps the events of its audit trail. */
   readonly auditRetentionMs: number;

@@ -24,7 +24,6 @@ export interface LimitDefinition {
   readonly text: string;
 }
 
-/** The value for no limit. */
 export const UNLIMITED = Number.POSITIVE_INFINITY;
 
 const number = (what: string) =>

@@ -1,5 +1,3 @@
-// Converts names that look alike to the same text.
-
 /** A text of printable ASCII without white space. Two such texts look alike only if they are equal except for case. */
 const PLAIN_ASCII = /^[!-~]*$/;
 /** Invisible characters, including control characters other than white space. */

@@ -12,7 +12,6 @@ const MAIN_CLASS = 'com.google.cloud.datastore.emulator.firestore.CloudFirestore
 const START_TIMEOUT_MS = 60_000;
 const BRIEF = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
-/** A running Firestore emulator. */
 export interface Emulator extends AsyncDisposable {
   readonly address: string;
   signal(name: NodeJS.Signals): void;

@@ -21,7 +21,6 @@ export interface ProgramOptions {
   readonly stderr?: number;
 }
 
-/** The result of a program that has ended. */
 export interface Ended {
   /** The exit code; `null` if a signal ended the program. */
   readonly code: number | null;
@@ -34,9 +33,7 @@ export interface Running {
   /** The match of the pattern `ready` in standard output. */
   readonly ready: RegExpExecArray;
   readonly pid: number;
-  /** Returns what the program has written to standard output so far. */
   stdout(): string;
-  /** Returns what the program has written to standard error so far. */
   stderr(): string;
   /** Resolves once standard output or standard error contains `part`. Rejects if the program ends before. */
   written(part: string): Promise<void>;

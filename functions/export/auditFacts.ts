@@ -1,5 +1,3 @@
-// The facts about an export that the audit trail records.
-
 import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { type AuditFacts, organisationFacts, recordedObject } from '../../shared/audit/auditEvent.ts';
 import { withoutEmpty } from '../../shared/defined.ts';

@@ -1,5 +1,3 @@
-// Exports a snapshot of the database as an export file.
-
 import { defined, withoutEmpty } from '../../shared/defined.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { invalidRequest } from '../../shared/errors/errors.ts';
@@ -31,7 +29,6 @@ export async function openSnapshot(store: Store, timeoutMs: number | undefined):
   throw invalidRequest([{ field: 'timeout', description }]);
 }
 
-/** The organisations and the content that an export selects. */
 export interface ExportSelection extends ExportRequestOptions {
   /** Request fields that the service does not know. The manifest lists them. */
   readonly ignored?: readonly IgnoredField[];

@@ -1,5 +1,3 @@
-// Writes stored records and their credentials as JSON.
-
 import { sections } from '../../shared/organisation/allSections.ts';
 import type { Credential, Section } from '../../shared/organisation/sections/section.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';

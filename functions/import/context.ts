@@ -76,7 +76,6 @@ export interface Beginning {
   readonly memberRemovals: number;
 }
 
-/** The data that change while an import runs. */
 interface ImportState {
   readonly report: ImportReport;
   readonly stamps: AttemptStamps;

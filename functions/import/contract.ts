@@ -135,7 +135,6 @@ const deletion = z.strictObject({
   roles: z.array(z.string()).exactOptional().describe('The roles of a member or a grant.'),
 });
 
-/** A record that a mirroring import deletes. */
 export type Deletion = z.output<typeof deletion>;
 
 const successLists = sections.flatMap(({ success }) =>
@@ -198,7 +197,6 @@ export const importResponse = z
   })
   .meta({ id: 'ImportReport' });
 
-/** The response to a request that opens an upload. */
 export const openedUpload = z
   .strictObject({
     upload: z.strictObject({
@@ -224,7 +222,6 @@ const lockHolder = z.strictObject({
   since: z.string().describe('When it acquired the lock; ISO 8601, UTC.'),
 });
 
-/** The schema of one line of a response with events. */
 export const importEvent = z
   .discriminatedUnion('event', [
     z.strictObject({

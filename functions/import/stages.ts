@@ -31,7 +31,6 @@ export interface Checked {
   readonly privilege: Privilege | undefined;
 }
 
-/** A privilege that a record gives, such as a role. */
 interface Privilege extends Gift {
   /** Whether the organisation or project that the privilege concerns existed before the import. */
   readonly existed: boolean;

@@ -64,7 +64,6 @@ export function findChanged(
   return new Set(changed.map(([path]) => path));
 }
 
-/** Whether a call created the stored record. */
 export function isCreatedByCall(call: StampedCall, { createdAt = '' }: StoredDocument): boolean {
   return createdAt.startsWith(stampPrefix(call));
 }

@@ -90,7 +90,6 @@ function reportUncreatable({ header, issue }: FileOrganisation, isStored: boolea
   report.addError({ ...subject, ...reportedIssue(reported) });
 }
 
-/** Looks up which organisations are stored. */
 async function* lookUp(
   store: DocumentStore,
   organisations: readonly FileOrganisation[],

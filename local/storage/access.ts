@@ -1,5 +1,3 @@
-// Tokens and access of the stand-in's service account.
-
 import { randomBytes, verify } from 'node:crypto';
 import { z } from 'zod';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';

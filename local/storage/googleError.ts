@@ -16,10 +16,8 @@ export class GoogleError extends Error {
 /** Creates the error for a malformed request or a checksum mismatch. */
 export const invalid = (message: string) => new GoogleError(400, 'invalid', message);
 
-/** Creates the error for a token that is missing or invalid. */
 export const unauthenticated = () => new GoogleError(401, 'authError', 'Invalid Credentials');
 
-/** Creates the error for a token whose scopes do not permit the request. */
 export const insufficientScopes = () =>
   new GoogleError(403, 'insufficientPermissions', 'Request had insufficient authentication scopes.');
 
@@ -35,24 +33,20 @@ export const signatureMismatch = () =>
     'Access denied. The request signature we calculated does not match the signature you provided.',
   );
 
-/** Creates the error for an expired signed URL. */
 export const expiredUrl = () => new GoogleError(400, 'ExpiredToken', 'The provided token has expired.');
 
-/** Creates the error for a bucket other than the stand-in's. */
 export const noSuchBucket = () => new GoogleError(404, 'notFound', 'The specified bucket does not exist.');
 
 /** Creates the error for an object, or a generation of an object, that does not exist. */
 export const noSuchObject = (bucket: string, name: string) =>
   new GoogleError(404, 'notFound', `No such object: ${bucket}/${name}`);
 
-/** Creates the error for a failed precondition. */
 export const conditionNotMet = () =>
   new GoogleError(412, 'conditionNotMet', 'At least one of the pre-conditions you specified did not hold.');
 
 /** Creates the error for an unknown path or method. */
 export const notImplemented = () => new GoogleError(404, 'notFound', 'Not Found');
 
-/** Creates the error for a kind of upload that the stand-in does not implement. */
 export const uploadNotImplemented = (uploadType: string) =>
   new GoogleError(501, 'notImplemented', `uploadType=${uploadType} is not implemented here: use uploadType=resumable`);
 

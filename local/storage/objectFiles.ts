@@ -1,5 +1,3 @@
-// Stores the stand-in's objects as files in a directory.
-
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';

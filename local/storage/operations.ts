@@ -14,7 +14,6 @@ import {
 import type { ObjectFiles, ObjectPrecondition, StoredObject } from './objectFiles.ts';
 import { type ResumableUploads, readUploadRequest, type UploadProgress, type UploadRequest } from './resumable.ts';
 
-/** A request with its response, and the data of the stand-in. */
 export interface Exchange {
   readonly route: ObjectRoute;
   readonly request: IncomingMessage;

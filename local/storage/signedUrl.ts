@@ -11,7 +11,6 @@ const ALGORITHM = 'GOOG4-RSA-SHA256';
 
 const WEEK_SECONDS = 604_800;
 
-/** Whether a request has a signed URL. */
 export const isSigned = (request: IncomingMessage): boolean => /[?&]x-goog-signature=/i.test(request.url ?? '');
 
 /**

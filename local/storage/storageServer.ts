@@ -1,5 +1,3 @@
-// Serves a local stand-in for Cloud Storage.
-
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Access, type Account } from './access.ts';

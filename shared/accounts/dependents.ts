@@ -183,7 +183,6 @@ function referringRanges(users: DeletedUsers): readonly PassRange[] {
   ];
 }
 
-/** Whether a stored document refers to a user in `users`. */
 export function refersTo({ key: { collection }, stored }: Stored, users: Pick<DeletedUsers, 'has'>): boolean {
   if (collection === 'tokens') return users.has(stored.ownerId ?? '');
   if (stored.partition === INSTANCE_MEMBERS) return users.has(textAt(parseObject(stored.body), 'userId', ''));

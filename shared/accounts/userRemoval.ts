@@ -1,5 +1,3 @@
-// Deletes users, and all records that refer to them.
-
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { storedFields, toRecord } from '../organisation/record.ts';
 import { deletionPartition, deletionPartitions, isInDeletion, userSection } from '../organisation/sections/users.ts';

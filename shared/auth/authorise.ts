@@ -135,7 +135,6 @@ interface Owner {
   readonly organisation: StoredDocument | undefined;
 }
 
-/** The error to throw if the caller lacks a permission. */
 const deniedErrors: Readonly<Record<Permission, () => IdentityError>> = {
   'iam.write': operationDenied,
   'user.read': userDenied,

@@ -91,7 +91,6 @@ export const domainLength = defineError('INVALID_ARGUMENT', 'DOMAIN_LENGTH_INVAL
   isZitadels: true,
 });
 
-/** An invalid field of a request: its path and the problem. */
 export interface FieldViolation {
   readonly field: string;
   readonly description: string;

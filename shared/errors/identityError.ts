@@ -50,10 +50,8 @@ export const errorBody = z
   .readonly()
   .meta({ id: 'Error', description: 'The problem, and where to correct the request.' });
 
-/** The JSON body of an error response. */
 export type ErrorBody = z.output<typeof errorBody>;
 
-/** One entry of an error body's `details`. */
 export type ErrorDetail = NonNullable<ErrorBody['details']>[number];
 
 /** The `domain` of errors that this service defines. */
@@ -165,7 +163,6 @@ export class IdentityError extends Error {
     return reason instanceof IdentityError ? reason : internalError({}, { cause: reason });
   }
 
-  /** Returns a copy of this error with a further detail. */
   withDetail(detail: ErrorDetail): IdentityError {
     return new IdentityError({ ...this.parts, details: [...(this.parts.details ?? []), detail] });
   }
@@ -275,7 +272,6 @@ export const REPEAT_COMMAND = 'repeat the command';
 export const RETRY = { http: 'retry the request', command: REPEAT_COMMAND } as const;
 export const RETRY_LATER = { http: 'retry the request later', command: REPEAT_COMMAND } as const;
 
-/** The error that a caller receives after an unexpected error. */
 export const internalError = defineError('INTERNAL', 'INTERNAL_ERROR', {
   text: 'An internal error occurred',
 });

@@ -63,7 +63,6 @@ export function templateText({ text, remedy }: IssueRow, reader: Reader): string
 const OPTIONAL = /\[([^\]]*\{\w+\}[^\]]*)\]/g;
 const PARAMETER = /(--[a-z-]+ )?\{(\w+)\}/g;
 
-/** Whether a template has a parameter without a value. */
 function lacksParam(template: string, params: IssueParams): boolean {
   return template.matchAll(PARAMETER).some(([, , name = '']) => params[name] === undefined);
 }

@@ -7,7 +7,6 @@ interface ObjectAddress {
   readonly path: string;
 }
 
-/** Returns an object's URI, as error texts contain it. */
 export const objectUri = ({ bucket, path }: ObjectAddress) => `gs://${bucket}/${path}`;
 
 export const bucketNotFound = defineError('INVALID_ARGUMENT', 'BUCKET_NOT_FOUND', {

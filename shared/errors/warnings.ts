@@ -1,5 +1,3 @@
-// Warnings of an import: their reasons, texts and remedies.
-
 import { withoutEmpty } from '../defined.ts';
 import { type IssueParams, type IssueRow, issueParams, issueText, type ParametersOf } from './issueText.ts';
 
@@ -144,7 +142,6 @@ export const warnings = {
 
 export type WarningReason = keyof typeof warnings;
 
-/** A warning about a record. */
 export interface RecordWarning {
   readonly reason: WarningReason;
   readonly message: string;

@@ -24,7 +24,6 @@ export interface Moment extends AsyncDisposable {
   readonly readTime: Date;
 }
 
-/** A range of documents, and the fields to read. */
 export type StoredRange = ScanRange & { readonly fields: readonly FieldName[] };
 
 /**

@@ -23,7 +23,6 @@ const instanceBody = z.object({
   id: z.string().optional(),
 });
 
-/** The description of an instance. */
 export interface InstanceDescription {
   /** The name of the instance; `unnamed` before `identity init`. */
   readonly instance: string;

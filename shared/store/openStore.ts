@@ -88,7 +88,6 @@ export function keyFenceMs({ directory }: StoreLocation): number {
   return directory === undefined ? KEY_FENCE_MS : 0;
 }
 
-/** Returns the path of the embedded database in an instance's directory. */
 export function databaseFile(directory: string): string {
   return join(directory, 'identity.sqlite');
 }

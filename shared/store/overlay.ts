@@ -1,5 +1,3 @@
-// A temporary, writable layer above a snapshot, for dry runs.
-
 import { z } from 'zod';
 import { createSerialQueue } from '../async.ts';
 import { openTemporaryDatabase } from '../collections/temporaryDatabase.ts';
@@ -106,7 +104,6 @@ function pick(fields: DocumentChanges, names: readonly FieldName[]): DocumentFie
 }
 
 interface Layer {
-  /** Whether no document was written. */
   isEmpty(): boolean;
   /**
    * Returns the fields of a written document: `null` if it was deleted; `undefined` if the snapshot's document is

@@ -137,7 +137,6 @@ export interface Trail {
   deleteBefore(time: Date): Promise<number>;
 }
 
-/** The documents to scan. */
 export type ScanRange = IdRange | PartitionRange;
 
 /**

@@ -1,5 +1,3 @@
-// Runs transactions on a database whose documents have versions.
-
 import { storeContention } from '../errors/storeErrors.ts';
 import { Backoff } from '../retry.ts';
 import type { ExpectedVersions, Version, VersionedDocuments } from './database.ts';
@@ -15,7 +13,6 @@ import {
   WriteConflictError,
 } from './store.ts';
 
-/** The operations of a database that transactions use. */
 export interface TransactionDatabase {
   read(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<VersionedDocuments>;
   /**

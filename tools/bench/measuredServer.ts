@@ -11,7 +11,6 @@ const command = [...heapOptions, join(root, 'cli/identity.ts')];
 /** The arguments that run the loops to which the service is compared. */
 export const rawLoops: readonly string[] = [...heapOptions, join(root, 'tools/bench/rawLoops.ts')];
 
-/** The location of the instance to measure. */
 export interface MeasuredPlace {
   /** The options of the command that select the instance. */
   readonly options: readonly string[];
@@ -38,7 +37,6 @@ export async function initialise({ options, env, files }: MeasuredPlace): Promis
   if (code !== 0) throw new Error(`identity init failed: ${stderr}`);
 }
 
-/** Serves an instance until the server is disposed of. */
 export async function serveInstance({ options, env, files }: MeasuredPlace): Promise<Server> {
   const token = (await readFile(`${files}.pat`, 'utf8')).trim();
   return startServer([...command, 'serve', ...options, '--port', '0'], { token, files, env });

@@ -11,7 +11,6 @@ const PART = /(<!-- measured: (\w+) -->\n\n).*?(\n\n<!-- end -->)/gs;
 export interface MeasuredRun {
   readonly transfers: readonly (readonly Figure[])[];
   readonly starts: readonly (readonly Figure[])[];
-  /** A description of the run. */
   readonly run: string;
 }
 

@@ -11,7 +11,6 @@ import { COMPILER, deployedPackage, type LockFile, nodeMajor, unbundled } from '
 import { selectOrganisationMessages } from './organisationMessages.ts';
 import { thirdPartyNotice } from './thirdParty.ts';
 
-/** The files that deploy a function. */
 export interface BuiltFunction {
   readonly name: string;
   /** The directory with `index.js`, the files that install its packages, and the program that compiles it. */

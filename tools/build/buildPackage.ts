@@ -12,7 +12,6 @@ import { thirdPartyNotice } from './thirdParty.ts';
 /** The name of the installable package. Another package already has the name `identity`. */
 export const packageName = '@identity-service/cli';
 
-/** The result of building the installable package. */
 interface BuiltPackage {
   readonly directory: string;
   /** The source files of the bundles, relative to the repository. */

@@ -66,7 +66,6 @@ function escaped(program: string): string {
  */
 const worker = { program: 'shared/auth/bcryptWorker.ts', starter: 'shared/auth/passwordHashing.ts' } as const;
 
-/** The bundled program of a worker thread. */
 interface BundledWorker {
   /** The values for esbuild's option `define` in bundles that contain the starting module. */
   readonly define: Readonly<Record<string, string>>;

@@ -43,7 +43,6 @@ export function deployedPackage(
   };
 }
 
-/** Formats a value as the text of a JSON file. */
 export const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 
 const lockFile = z.object({

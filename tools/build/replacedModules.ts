@@ -47,7 +47,6 @@ const replacements: Readonly<Record<string, string>> = {
   'node_modules/web-streams-polyfill/dist/ponyfill.es2018.js': EMPTY,
 };
 
-/** The paths of the replaced modules, relative to the repository. */
 export const replacedModules: readonly string[] = Object.keys(replacements);
 
 const loaders: Readonly<Record<string, Loader>> = { '.js': 'js', '.json': 'json' };

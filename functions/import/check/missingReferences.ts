@@ -11,7 +11,6 @@ import { hasStoredContent } from '../decide/storedEquality.ts';
 import type { Completed } from './completeRecords.ts';
 import type { CreatedRecords } from './createdRecords.ts';
 
-/** A record with its references. */
 export interface Referring extends Completed {
   readonly references: readonly PlannedReference[];
 }

@@ -82,7 +82,6 @@ export class ClaimLedger {
     return writes;
   }
 
-  /** Finds a name that a record needs but another record has. */
   private findTaken(plan: RecordPlan): TakenName | undefined {
     for (const { key, taken } of plan.claims) {
       if (taken === 'adjusted') continue;

@@ -21,7 +21,6 @@ import { decideRepetition, type Intentions, intend, type Rules, type StoredRecor
 import { adoptRecord, heldClaims, overwriteRecord } from './overwrite.ts';
 import { writeWarnings } from './writeWarnings.ts';
 
-/** The stored data needed to decide a batch. */
 export interface StoredBatch extends StoredRecords {
   /** The versions of the stored records, by path, if records can be overwritten. */
   readonly versions: ReadonlyMap<string, string>;

@@ -27,7 +27,6 @@ export interface Rules {
   readonly callerPath: string | undefined;
 }
 
-/** The documents under the keys of a batch's records. */
 export interface StoredRecords {
   /** The stored records and claims, by path. */
   readonly documents: ReadonlyMap<string, StoredDocument>;
@@ -114,7 +113,6 @@ function isReported({ plan }: Checked, outcome: RecordOutcome): boolean {
   return key === plan.record.section.error.exists.key && reason === undefined;
 }
 
-/** Returns the section of a stored record. */
 function storedSection({ partition = '' }: StoredDocument): Section | undefined {
   const [name = ''] = partition.split('/');
   return findSection(name);

@@ -1,5 +1,3 @@
-// Overwrites stored records with imported records.
-
 import { type JsonObject, parseObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { foldLookAlikes } from '../../../shared/lookAlikes.ts';
 import { storedFields, toRecord } from '../../../shared/organisation/record.ts';

@@ -1,5 +1,3 @@
-// Compares imported records with stored records.
-
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
 import {
   type ComparedContent,

@@ -1,5 +1,3 @@
-// Deletes the stored records that a file does not contain.
-
 import { deleteWithClaims, type OnDeleting, readDependents } from '../../../shared/accounts/dependents.ts';
 import { deleteStripped, stripUsers } from '../../../shared/accounts/userRemoval.ts';
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';

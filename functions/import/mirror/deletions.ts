@@ -99,7 +99,6 @@ export class Deletions implements Disposable {
     this.database.run('DELETE FROM file');
   }
 
-  /** Whether the file has a record with this path. */
   isInFile(path: string): boolean {
     if (this.filePaths.length > 0) this.insertFilePaths();
     return this.finds('SELECT 1 FROM file WHERE path = ?', path);
@@ -166,7 +165,6 @@ export class Deletions implements Disposable {
     return this.hasHolders && this.finds('SELECT 1 FROM holders WHERE path = ?', path);
   }
 
-  /** Yields the sections that have holders. */
   *holderSections(): Generator<Section> {
     for (const one of this.database.all('SELECT DISTINCT section FROM holders'))
       yield recordSection(sectionRow.parse(one).section);

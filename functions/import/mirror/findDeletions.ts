@@ -44,7 +44,6 @@ export function keyCollector(deletions: Deletions): RecordVisitor {
   };
 }
 
-/** The database whose organisations an import mirrors. */
 export type MirroredStore = Pick<Store, 'snapshot'> & Reader;
 
 export interface MirroredFile {

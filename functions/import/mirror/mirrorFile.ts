@@ -1,5 +1,3 @@
-// Makes stored organisations equal to the organisations of a file.
-
 import type { OnDeleting } from '../../../shared/accounts/dependents.ts';
 import { finishDeletions, restoreUndecided } from '../../../shared/accounts/userRemoval.ts';
 import { defined } from '../../../shared/defined.ts';

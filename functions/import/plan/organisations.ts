@@ -34,7 +34,7 @@ export interface FileOrganisation {
   readonly issue: RecordIssue | undefined;
 }
 
-/** Reads the record of an organisation. */
+/** Converts the values of an organisation's record, or returns the issue that prevents the record's creation. */
 export function toFileOrganisation(header: OrganisationHeader): FileOrganisation {
   const { orgId, record } = header;
   if (record === undefined) return { header, record, issue: organisationUnnamed };

@@ -1,5 +1,3 @@
-// The primary domains of organisations before an import.
-
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { holderKey } from '../../../shared/organisation/claimKeys.ts';
 import {

@@ -13,10 +13,8 @@ import { comparedFields } from '../decide/storedEquality.ts';
 import type { Mirror } from '../mirror/deletions.ts';
 import type { Checked } from '../stages.ts';
 
-/** A record and the document with its key. */
 export type StoredPair = readonly [RecordPlan, StoredDocument];
 
-/** The documents that a batch has read, by path. */
 export class BatchDocuments {
   readonly byPath = new Map<string, StoredDocument>();
   private readonly transaction: Transaction;
@@ -26,7 +24,6 @@ export class BatchDocuments {
     this.transaction = transaction;
   }
 
-  /** Reads the documents with the given keys. */
   async read(keys: readonly DocumentKey[], fields: readonly FieldName[] = comparedFields): Promise<void> {
     if (keys.length === 0) return;
     const found = await this.transaction.getMany(keys, fields);

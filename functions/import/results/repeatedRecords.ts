@@ -12,7 +12,6 @@ import type { OrganisationRecord } from '../../../shared/organisation/record.ts'
 import type { Collection } from '../../../shared/store/store.ts';
 import { identifyingKey } from '../plan/earlierRecords.ts';
 
-/** The properties by which a user can recognise a record. */
 interface NamedRecord {
   readonly type: string;
   readonly collection: Collection;

@@ -1,5 +1,3 @@
-// Limits the number of bulk commits in flight to Firestore.
-
 import { raceAbort } from '../../async.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import { isOverload } from './call.ts';

@@ -16,11 +16,9 @@ export interface FirestoreConnection {
   readonly database: string;
   /** The resource name that contains all collections. */
   readonly parent: string;
-  /** Headers to add to every request. */
   readonly headers: Readonly<Record<string, string>>;
   /** The deadline of the call that uses this connection. */
   readonly deadline?: CallDeadline;
-  /** Limits the number of bulk commits in flight. */
   readonly limiter?: CommitLimiter;
 }
 

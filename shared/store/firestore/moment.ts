@@ -1,5 +1,3 @@
-// Past states of a Firestore database.
-
 import type { Moment } from '../database.ts';
 import { documentId } from '../store.ts';
 import type { FirestoreConnection } from './firestoreConnection.ts';

@@ -1,5 +1,3 @@
-// Reads of Firestore documents by name.
-
 import type { VersionedDocuments } from '../database.ts';
 import type { FieldName } from '../documentFields.ts';
 import type { DocumentKey } from '../store.ts';

@@ -1,5 +1,3 @@
-// Scans of a Firestore collection.
-
 import { untilAborted } from '../../async.ts';
 import { defined } from '../../defined.ts';
 import { Backoff } from '../../retry.ts';

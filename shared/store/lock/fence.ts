@@ -21,7 +21,6 @@ import type { Fence, LockRequest } from './instanceLock.ts';
  */
 const COPIES = 64;
 
-/** The keys of the fence's documents. */
 export const fenceKeys: readonly DocumentKey[] = Array.from({ length: COPIES }, (_, number) => ({
   collection: 'instance',
   id: documentId('fence', String(number)),

@@ -125,7 +125,6 @@ export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take
   };
 }
 
-/** Whether two descriptions belong to the same operation. */
 export function isSameHolder(first: LockHolder, second: LockHolder): boolean {
   return first.since === second.since && first.operation === second.operation && first.caller === second.caller;
 }

@@ -35,7 +35,6 @@ export class Keyring {
     return this.keys().length === 0;
   }
 
-  /** Whether the keyring can store new keys. */
   get isWritable(): boolean {
     return this.source.change !== undefined;
   }

@@ -1,5 +1,3 @@
-// Master keys, and the encryption of values with a master key.
-
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 
 export interface MasterKey {

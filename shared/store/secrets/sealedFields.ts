@@ -76,7 +76,6 @@ function bindingOf(document: DocumentKey, name: (typeof secrets)[number]['name']
   return `${name} of ${documentPath(document)}`;
 }
 
-/** The collections whose documents have secrets. */
 export const secretCollections: readonly Collection[] = ['users', 'identityProviders'];
 
 /** The fields with the encrypted forms of secrets. A read of these fields returns them undecrypted. */

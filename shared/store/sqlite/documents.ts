@@ -1,5 +1,3 @@
-// Reads and writes documents in SQLite.
-
 import type { StatementResultingChanges } from 'node:sqlite';
 import { z } from 'zod';
 import type { ExpectedVersions, Version, VersionedDocuments } from '../database.ts';
@@ -140,7 +138,6 @@ export function checkVersions(connection: SqliteConnection, expected: ExpectedVe
 
 const noFields: readonly FieldName[] = [];
 
-/** Returns the version of the newest commit. */
 export function newestVersion(connection: SqliteConnection): string {
   const [newest] = versionRow.parse(connection.prepare('SELECT value FROM clock').get());
   return versionText(newest);

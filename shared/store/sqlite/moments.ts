@@ -1,5 +1,3 @@
-// Past states of a SQLite database, and scans of their documents.
-
 import { statSync } from 'node:fs';
 import { snapshotEnded } from '../../errors/storeErrors.ts';
 import { yieldToEventLoop } from '../../turns.ts';

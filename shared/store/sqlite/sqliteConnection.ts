@@ -1,5 +1,3 @@
-// Opens connections to a SQLite file, and converts SQLite's errors.
-
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
