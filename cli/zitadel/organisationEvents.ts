@@ -1,18 +1,21 @@
-// Reads ZITADEL's organisations from its events, because events also show deleted organisations.
+// Reads the organisations of ZITADEL from events, because only events also show deleted organisations.
 
 import type { ListedOrganisation } from '../exports/placeInterfaces.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
 import { type EventTime, readEvents } from './zitadelEvents.ts';
 
-/** An organisation, according to its events. */
+/** An organisation of ZITADEL as its events show it. It may be deleted. */
 export interface OrganisationHistory extends ListedOrganisation {
-  /** The user who created the organisation. If it was deleted and created again, the user who last created it. */
+  /**
+   * The id of the user who created the organisation. If it was deleted and created again, the user of the last
+   * creation.
+   */
   readonly createdBy: string;
-  /** The time of the organisation's last deletion; undefined if it was never deleted. */
+  /** The time at which the organisation was last deleted; undefined if it was never deleted. */
   readonly deletedAt: EventTime | undefined;
 }
 
-/** Returns the histories of all organisations, by organisation id. */
+/** Returns all organisations that ZITADEL has or had. The keys are the ids of the organisations. */
 export async function readOrganisations(
   connection: ZitadelConnection,
 ): Promise<ReadonlyMap<string, OrganisationHistory>> {

@@ -1,5 +1,5 @@
-// A table with a row for each kind of record: the events and calls with which ZITADEL creates, deletes, deactivates and
-// finds such records. Types, checks and lists are derived from this table.
+// For each kind of record, the events and calls with which ZITADEL creates, deletes, deactivates and finds such
+// records. Types, checks and lists follow from this table.
 
 import type { Client } from '@connectrpc/connect';
 import { ActionState } from '@zitadel/proto/zitadel/action_pb.js';
@@ -18,55 +18,60 @@ import type { SearchPage } from './rpc.ts';
 export interface CreationEvent {
   readonly aggregateType: string;
   readonly type: string;
-  /** The path of the aggregate's id in the record; undefined if ZITADEL generates the id. */
+  /** The path, in the record, of the id of the event's aggregate. Absent if ZITADEL generates this id. */
   readonly aggregateId?: FieldPath;
-  /** The event's fields that identify the record, each with the path of the same value in the record. */
+  /** Fields of the event that identify the record. The value is the path, in the record, of the same text. */
   readonly fields?: Readonly<Record<string, FieldPath>>;
-  /** Whether the record's organisation may differ from the owner of the aggregate. */
+  /** Whether the record can belong to another organisation than the aggregate. */
   readonly isShared?: true;
-  /** Further types of events that remove the record, in addition to the usual type. */
+  /** Types of events that also remove the record. The usual type need not be listed. */
   readonly alsoRemoved?: readonly string[];
-  /** The event's field that contains a list. An event with an empty list removes the record. */
+  /** The name of a list in the event. If the list is empty, the event removes the record. */
   readonly list?: string;
 }
 
-/** The types of events that create and remove records of an id space, for one type of aggregate. */
+/**
+ * The types of events that create and remove the records of an id space. All of these events belong to one type of
+ * aggregate.
+ */
 export interface EventStream {
   readonly aggregateType: string;
   readonly created: readonly string[];
-  /** The types of events that remove the record with the id. */
+  /** The types of events that remove the one record with the id. */
   readonly removed: readonly string[];
-  /** The type of the event that removes all records of an aggregate. */
+  /** The type of the event that removes all records of an aggregate together. */
   readonly removedAggregate?: string;
-  /** The type of the event that removes all records of a parent, such as an application. */
+  /** The type of the event that removes all records of a parent together, such as the keys of an application. */
   readonly removedParent?: string;
 }
 
 /** A set of ids in which each id belongs to at most one record of the instance. */
 export interface IdSpace {
   readonly streams: readonly EventStream[];
-  /** The event's fields that can contain the id; undefined if the id is the aggregate's id. */
+  /** The fields of an event that can contain the id. Absent if the id is the id of the aggregate. */
   readonly fields?: readonly string[];
-  /** The event's field with the id of the record's parent, if the parent is not the aggregate. */
+  /** The field of an event that contains the id of the record's parent. Absent if the parent is the aggregate. */
   readonly parentField?: string;
   /**
-   * The event's field with the id of another organisation that may refer to the record as if that organisation owned
-   * it.
+   * The field of an event that contains the id of another organisation. Records of that organisation may refer to the
+   * record as if it were their own.
    */
   readonly openTo?: string;
   /**
-   * Whether ZITADEL never accepts the id of a deleted record again in the same aggregate. ZITADEL then reports that the
-   * record exists.
+   * Whether an aggregate never accepts the id of a deleted record again. ZITADEL then reports that the record exists.
    */
   readonly isUsedOnce?: true;
-  /** The nouns for the records, by the type of the event that created them. By default, the noun of the collection. */
+  /**
+   * Nouns for the records, by the type of the event that created the record. By default, the noun follows from the
+   * collection.
+   */
   readonly nouns?: Readonly<Record<string, string>>;
 }
 
-/** The place of a record's events: the aggregate that contains them, and the record within this aggregate. */
+/** Where the events of a record are: in which aggregate, and which of the aggregate's events. */
 export interface EventPlace {
   readonly aggregateId: string;
-  /** The id of the record within the aggregate; empty if the record and the aggregate are the same. */
+  /** The id of the record within the aggregate. Empty if the record itself is the aggregate. */
   readonly part: string;
 }
 
@@ -74,56 +79,67 @@ type Management = Client<typeof ManagementService>;
 
 /**
  * Deletes a record.
- * @param aggregateId the aggregate of the record's events
+ * @param aggregateId the id of the aggregate to which the record's events belong
  */
 type Removal = (management: Management, json: JsonObject, aggregateId: string) => Promise<unknown>;
 
-/** How the command closes records in ZITADEL: it deactivates or locks the records. */
+/** How the command closes a record in ZITADEL, which means to deactivate or lock the record. */
 export interface Closing {
-  /** The prefix of the types of the records' events, if it differs from the prefix of the creation event. */
+  /**
+   * The beginning of the types of the record's events. Absent if the type of the creation event has the same beginning.
+   */
   readonly prefix?: string;
-  /** Whether a record is closed right after the request that creates it; by default at the end of the import. */
+  /**
+   * Whether a record is closed right after the request that has created it. By default, records are closed at the end
+   * of the import.
+   */
   readonly isAtOnce?: true;
   readonly close: (management: Management, place: EventPlace, json: JsonObject) => Promise<unknown>;
-  /** Locks a record whose state in the file is `LOCKED`, or that ZITADEL cannot deactivate. */
+  /** Locks a record. Used if the record is locked in the file, or if ZITADEL cannot deactivate it. */
   readonly lock?: (management: Management, place: EventPlace) => Promise<unknown>;
-  /** The calls that undo `close` and `lock`, in this order. */
+  /** The calls that undo `close` and `lock`. They are tried in this order. */
   readonly reopen?: readonly ((management: Management, place: EventPlace) => Promise<unknown>)[];
   readonly search?: StateSearch;
-  /** The ids of ZITADEL's errors for a record that is already closed, and for a record that can only be locked. */
+  /**
+   * The ids of ZITADEL's errors about a record that is already closed (`closed`), and about a record that can only be
+   * locked (`onlyLocked`).
+   */
   readonly errorIds?: { readonly closed: readonly string[]; readonly onlyLocked: readonly string[] };
 }
 
-/** Searches of ZITADEL in the context of an organisation. */
+/** Calls whose header selects an organisation. */
 export interface OrganisationSearches {
   readonly calls: Management;
-  /** Returns all results of a search. Requires that they belong to the organisation. */
+  /** Returns all results of a search. Throws if a result belongs to another organisation. */
   readonly find: <Found extends Owned>(ask: SearchPage<Found>) => Promise<Found[]>;
 }
 
-/** A result of a search, with its organisation. */
+/** A result of a search, with the id of the organisation to which it belongs. */
 interface Owned {
   readonly details?: { readonly resourceOwner: string } | undefined;
 }
 
-/** A record that a search has found. */
+/** A record that a search has found, and whether it is deactivated. */
 interface FoundRecord {
   readonly json: JsonObject;
   readonly isInactive: boolean;
 }
 
-/** A search for records whose states ZITADEL's exports omit. */
+/** A search that returns the states of records, because ZITADEL's exports leave states out. */
 interface StateSearch {
   /**
-   * Whether the search returns whole records, because the export of one organisation omits records that concern other
-   * organisations.
+   * Whether the search returns whole records. They are needed because the export of a single organisation lacks records
+   * that concern other organisations.
    */
   readonly findsOthers?: true;
-  /** @param records the records in the export */
+  /**
+   * Searches the records of an organisation.
+   * @param records the records of this kind that the export contains
+   */
   readonly find: (searches: OrganisationSearches, records: readonly JsonObject[]) => Promise<readonly FoundRecord[]>;
 }
 
-/** Creates a search that converts each result of one of ZITADEL's lists. */
+/** Creates a search that reads one of ZITADEL's lists, and converts each of its results to a record. */
 function found<Found extends Owned>(
   list: (calls: Management, query: Parameters<SearchPage<Found>>[0]) => ReturnType<SearchPage<Found>>,
   toRecord: (found: Found) => FoundRecord,
@@ -131,25 +147,27 @@ function found<Found extends Owned>(
   return async ({ calls, find }) => (await find((query) => list(calls, query))).map(toRecord);
 }
 
-/** How the command handles a kind of records in ZITADEL. */
+/** How ZITADEL handles one kind of record. */
 interface RecordKind {
-  /** The event that imports of 2.71 and 4.x write for a new record; `never` if they drop the record. */
+  /**
+   * The event that an import writes for a new record, in releases 2.71 and 4.x. `never` if imports drop such records.
+   */
   readonly created: CreationEvent | 'never';
-  /** The id space of the records; `none` for records without ids of their own. */
+  /** The space in which the ids of the records are unique. `none` for records that have no id of their own. */
   readonly ids: IdSpace | 'none';
   /**
-   * The call that deletes a record; `never` for organisations and domain policies. Without its own domain policy, the
-   * export of an organisation contains the instance's policy.
+   * Deletes a record. `never` for organisations and domain policies. If an organisation has no domain policy of its
+   * own, its export contains the instance's domain policy instead.
    */
   readonly remove: Removal | 'never';
   /**
-   * The ids of the errors with which ZITADEL rejects the deletion of a missing record, in addition to the code
-   * NotFound.
+   * The ids of errors with which ZITADEL rejects the deletion of a record that it does not have. The code NotFound need
+   * not be listed.
    */
   readonly absent?: readonly string[];
 }
 
-/** Requires `closing` for sections whose records have states, in this service or in ZITADEL's definitions. */
+/** Requires the property `closing` for a section whose records have states, either in this service or in ZITADEL. */
 type Closable<Name extends SectionName> = Name extends DeactivatableSection
   ? { readonly closing: Closing & { readonly search: StateSearch } }
   : Name extends 'org' | 'humanUsers' | 'machineUsers'
@@ -160,12 +178,12 @@ const ofOrganisation = { aggregateType: 'org', aggregateId: '$orgId' } as const;
 const ofUser = { aggregateType: 'user', aggregateId: 'userId' } as const;
 const ofProject = { aggregateType: 'project', aggregateId: 'projectId' } as const;
 
-/** Creates a row of `recordKinds` for records without ids of their own. */
+/** Creates a row of `recordKinds` for records that have no id of their own. */
 function part(created: CreationEvent, remove: RecordKind['remove']) {
   return { created, ids: 'none', remove } as const;
 }
 
-/** Creates a row of `recordKinds` for records with an id space of their own. */
+/** Creates a row of `recordKinds` for records that have an id of their own. */
 function withOwnIds(
   created: CreationEvent,
   removal: Pick<EventStream, 'removed' | 'removedAggregate'>,
@@ -179,7 +197,7 @@ function withOwnIds(
 
 /**
  * Creates a row of `recordKinds` for a policy.
- * @param remove resets the policy to the instance's policy
+ * @param remove deletes an organisation's own policy, so that the instance's policy applies
  */
 function policy(name: string, remove: RecordKind['remove']) {
   return part({ ...ofOrganisation, type: `org.policy.${name}.added` }, remove);
@@ -187,7 +205,7 @@ function policy(name: string, remove: RecordKind['remove']) {
 
 /**
  * Creates a row of `recordKinds` for message texts.
- * @param reset resets the texts of a language to the instance's texts
+ * @param reset deletes an organisation's own texts in a language, so that the instance's texts apply
  */
 function text(template: string, reset: (management: Management, request: { language: string }) => Promise<unknown>) {
   const fields = { template: `=${template}`, language: 'language' };
@@ -197,7 +215,7 @@ function text(template: string, reset: (management: Management, request: { langu
   );
 }
 
-/** Returns the fields of a request, with the values at the given paths of a record. */
+/** Returns an object with the given fields. The value of a field is the text at the given path of a record. */
 function fieldsOf<Name extends string>(
   json: JsonObject,
   paths: Readonly<Record<Name, FieldPath>>,
@@ -212,8 +230,9 @@ const kindsOfProviders = [
 ];
 
 /**
- * Returns the events about the identity providers of organisations or of the instance.
- * @param configPrefix the prefix of the events of the older kind of provider
+ * Returns the types of events about the identity providers of organisations or of the instance.
+ * @param configPrefix the beginning of the types for providers of the older kind, whose creation event ends with
+ * `config.added`
  */
 function providerStream(aggregateType: string, prefix: string, configPrefix: string): EventStream {
   return {
@@ -250,7 +269,8 @@ const users = {
     isAtOnce: true,
     close: (management, { aggregateId }) => management.deactivateUser({ id: aggregateId }),
     lock: (management, { aggregateId }) => management.lockUser({ id: aggregateId }),
-    // ZITADEL can only lock a person in the state INITIAL. These ids were seen in 2.71 and 4.x.
+    // ZITADEL cannot deactivate a person in the state INITIAL, only lock the person. The ids below were seen in 2.71
+    // and 4.x.
     errorIds: { closed: ['COMMAND-5M0sf', 'COMMAND-3NN8v'], onlyLocked: ['COMMAND-ke0fw'] },
     reopen: [
       (management, { aggregateId }) => management.reactivateUser({ id: aggregateId }),
@@ -295,7 +315,7 @@ const application = {
     search: {
       find: async ({ calls, find }, apps) => {
         const found: FoundRecord[] = [];
-        // No export contains SAML applications.
+        // ZITADEL's exports never contain SAML applications, so the search leaves them out too.
         for (const projectId of new Set(apps.map((app) => textAt(app, 'app.projectId', ''))))
           for (const { id, state, config } of await find((query) => calls.listApps({ projectId, query })))
             if (config.case !== 'samlConfig')
@@ -306,7 +326,7 @@ const application = {
   },
 } satisfies RecordKind & Closable<'apiApps' | 'oidcApps'>;
 
-/** The rows by section. A new section compiles only with a row here. */
+/** The table: one row for each section. The compiler reports a section without a row. */
 export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closable<Name> } = {
   org: {
     ...part({ ...ofOrganisation, type: 'org.added' }, 'never'),
@@ -527,20 +547,23 @@ function userGrantRecord({ userId, projectId, projectGrantId, roleKeys }: UserGr
   return { userId, projectId, ...grant, ...roles };
 }
 
-/** Returns the event that creates the records of a section; undefined if ZITADEL's imports drop the records. */
+/**
+ * Returns the event that creates a record of a section. Returns undefined if ZITADEL's imports drop records of the
+ * section.
+ */
 export function creationEvent(section: SectionName): CreationEvent | undefined {
   const { created } = recordKinds[section];
   return created === 'never' ? undefined : created;
 }
 
-/** Returns the prefix that the types of all events about a kind of record share, such as `org.member.`. */
+/** Returns the beginning that the types of all events about a kind of record have in common, such as `org.member.`. */
 export function eventPrefix({ type }: CreationEvent): string {
   return type.replace(/[^.]+$/, '');
 }
 
 /**
- * Returns the types of the events that remove a record of a section. ZITADEL may write no such event if it removes the
- * record together with a parent.
+ * Returns the types of events that remove a record of a section. If ZITADEL removes a parent of the record, it may
+ * write no event for the record itself.
  */
 export function removalEvents(section: SectionName): readonly string[] {
   const created = creationEvent(section);

@@ -1,4 +1,4 @@
-// Calls of ZITADEL over gRPC-Web.
+// Calls ZITADEL over gRPC-Web.
 
 import type { DescMessage, DescMethod, DescMethodUnary, DescService, MessageInitShape } from '@bufbuild/protobuf';
 import { type Client, Code, ConnectError, createClient, type Transport, type UnaryResponse } from '@connectrpc/connect';
@@ -22,26 +22,27 @@ import { connectionReason } from '../http/tls.ts';
 import { errorIds, errorTexts, hasErrorId } from './errorIds.ts';
 import { plainMessage, retried, type ZitadelConnection } from './zitadelConnection.ts';
 
-// This module uses gRPC-Web instead of the REST gateway. The gateway rejects ids in paths that contain slashes or
-// characters other than printable ASCII. If the organisation header contains such an id, the gateway ignores the header
-// and uses the caller's own organisation. The gateway also limits responses to 4 MiB.
+// ZITADEL also has a gateway for REST, which this module does not use. The gateway rejects an id in a path if the id
+// contains a slash, or a character other than printable ASCII. If the header that selects an organisation contains such
+// an id, the gateway ignores the header, and uses the organisation of the caller instead. The gateway also limits
+// responses to 4 MiB.
 
-/** The maximum size of requests and responses. Exports use a higher limit. */
+/** The maximum size of a request, and of a response unless the caller sets a higher limit, as exports do. */
 const MAX_RESPONSE_BYTES = 64_000_000;
 
-/** The options of a call over gRPC-Web. */
+/** Options of a call. */
 interface RpcOptions {
-  /** The organisation in whose context ZITADEL handles the call; by default the organisation of the token's user. */
+  /** The organisation that the call's header selects. By default, ZITADEL uses the organisation of the token's user. */
   readonly orgId?: string | undefined;
-  /** The call's own time limit in milliseconds. A call that exceeds it is not repeated. */
+  /** A time limit in milliseconds for this call alone. If the call exceeds it, the call is not repeated. */
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
 }
 
 /**
- * Calls an idempotent method, and retries it if ZITADEL is unavailable.
+ * Calls an idempotent method. Repeats the call if ZITADEL is unavailable.
  * @throws ConnectError with ZITADEL's error; `DOMException` TimeoutError if the call exceeds its own time limit;
- * IdentityError if a gateway responds, if all attempts time out, or if no header can contain the organisation's id
+ * IdentityError if a gateway responds, if all attempts time out, or if a header cannot contain the organisation's id
  */
 export async function callMethod<Input extends DescMessage, Output extends DescMessage>(
   connection: ZitadelConnection,
@@ -55,15 +56,16 @@ export async function callMethod<Input extends DescMessage, Output extends DescM
     transport.unary(method, signal, undefined, headers, message).catch((error: unknown) => {
       throw withoutTransport(connection, error);
     });
-  // A repeated long call would exceed the gateway's time limit again.
+  // A call with its own time limit is not repeated after a gateway's timeout, because it would exceed the gateway's
+  // limit again.
   const isTransient = (error: unknown) =>
     error instanceof ConnectError && (isUnavailable(error) || (timeoutMs === undefined && isGatewayTimeout(error)));
   return await retried(connection, callName(method), timeoutMs, attempt, isTransient);
 }
 
 /**
- * Converts the transport's error to the error of a gateway, or to an error with a delay if ZITADEL asks to retry later.
- * Returns other errors unchanged.
+ * Converts the error of a call. If a gateway has responded, returns the gateway's error. If ZITADEL asks the caller to
+ * wait, returns an error that contains the time. Returns any other error unchanged.
  */
 function withoutTransport({ origin: place }: ZitadelConnection, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
@@ -75,7 +77,7 @@ function withoutTransport({ origin: place }: ZitadelConnection, error: unknown):
   return placeUnavailable({ place, reason: plainMessage(rawMessage) }, { retryAfterSeconds });
 }
 
-/** Returns the name of a call for messages. */
+/** Returns the name that a call has in messages. */
 export function callName({ parent, name }: DescMethod): string {
   return `POST /${parent.typeName}/${name}`;
 }
@@ -83,8 +85,8 @@ export function callName({ parent, name }: DescMethod): string {
 const MEDIA_TYPE = 'application/grpc-web+proto';
 
 /**
- * Creates a transport that uses the command's own HTTP client, because Connect's client would encode header bytes a
- * second time.
+ * Creates a transport for Connect that uses the HTTP client of this command. Connect's own client would encode the
+ * bytes of a header a second time.
  */
 function webTransport({ origin, token, signal }: ZitadelConnection, readMaxBytes: number): Transport {
   return createTransport({
@@ -109,17 +111,20 @@ function webTransport({ origin, token, signal }: ZitadelConnection, readMaxBytes
   });
 }
 
-/** Statuses of a server that is not ready. The transport converts them to errors. */
+/** Statuses of a server that is not ready. Connect converts them to errors. */
 const STATUSES_OF_OUTAGES = new Set([429, 502, 503, 504]);
 
-/** The number of bytes of a gateway's page in which the command looks for an error text. */
+/** The number of bytes of a gateway's page in which an error text is searched. */
 const MAX_PAGE_BYTES = 100_000;
 
-/** Statuses of a gateway that responds with its own page, or that does not forward gRPC-Web. */
+/**
+ * Statuses with which a gateway may respond instead of ZITADEL, with its own page or because it does not forward
+ * gRPC-Web.
+ */
 const STATUSES_OF_OTHERS = new Set([200, 404, 405, 415]);
 
 /**
- * Requires that a response comes from a gRPC-Web server, because Connect would decode any content.
+ * Requires that a response comes from a server of gRPC-Web. Without this check, Connect would decode any content.
  * @throws IdentityError or ConnectError for the response of a gateway
  */
 async function requireRpc(origin: string, response: HttpResponse): Promise<void> {
@@ -139,17 +144,19 @@ async function* streamBody(response: HttpResponse): AsyncGenerator<Uint8Array> {
   yield* read.body;
 }
 
-/** Returns the header that selects an organisation. ZITADEL decodes the header's bytes as UTF-8. */
+/**
+ * Returns the header that selects an organisation. The id's UTF-8 bytes are the value of the header, as ZITADEL
+ * expects.
+ */
 function contextHeader({ origin }: ZitadelConnection, orgId: string | undefined): Readonly<Record<string, string>> {
   if (orgId === undefined) return {};
-  // HTTP removes spaces around a header value, so the header would contain the id of another organisation or an empty
-  // id.
+  // HTTP drops spaces at the beginning and end of a header. So the header would select another organisation or none.
   if (/^ | $|\p{Cc}/u.test(orgId))
     throw zitadelContextMissing({ url: origin, orgId, reason: 'no HTTP header can contain its id' });
   return { 'x-zitadel-orgid': Buffer.from(orgId).toString('latin1') };
 }
 
-/** Whether a call had no response, or a response from a server that is not ready. */
+/** Whether a call has no response, or a response from a server that is not ready. */
 function isUnavailable(error: ConnectError): boolean {
   return error.cause !== undefined || (error.code === Code.Unavailable && !isGatewayTimeout(error));
 }
@@ -159,14 +166,14 @@ export function isGatewayTimeout(error: unknown): boolean {
   return error instanceof ConnectError && error.rawMessage === errorTexts.gatewayTimeout;
 }
 
-/** Converts a ConnectError to an IdentityError. Returns other errors unchanged. */
+/** Converts an error of Connect to an IdentityError. Returns any other error unchanged. */
 export function rpcError(connection: ZitadelConnection, method: DescMethod, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
   const { origin, tokenOption } = connection;
   const { code, cause } = error;
   const message = plainMessage(error.rawMessage);
   if (code === Code.Unauthenticated) return placeTokenRejected(origin, connection, message);
-  // ZITADEL returns "not found" to a caller without any membership.
+  // If the caller has no role anywhere, ZITADEL responds that the requested record is not found.
   if (code === Code.PermissionDenied || hasErrorId(message, errorIds.noMembership))
     return placeTokenForbidden(origin, tokenOption, message);
   if (cause instanceof IdentityError) return cause;
@@ -175,13 +182,12 @@ export function rpcError(connection: ZitadelConnection, method: DescMethod, erro
   return zitadelCallFailed({ url: origin, call: callName(method), status: Code[code], message });
 }
 
-/** The options of all calls of a client. */
 interface ClientOptions extends Pick<RpcOptions, 'orgId'> {
-  /** Converts the error of a call; by default `rpcError`. */
+  /** Converts an error of a call. By default, `rpcError` converts it. */
   readonly toError?: (error: unknown) => unknown;
 }
 
-/** Returns a client of one of ZITADEL's services. Its methods throw IdentityErrors. */
+/** Returns a client for one of ZITADEL's services. The methods of the client throw IdentityErrors. */
 export function rpcClient<Service extends DescService>(
   connection: ZitadelConnection,
   service: Service,
@@ -200,8 +206,9 @@ export function rpcClient<Service extends DescService>(
 }
 
 /**
- * Whether ZITADEL handles calls in the context of an organisation; false if it does not have that organisation (yet).
- * @throws IdentityError ZITADEL_HEADER_LOST if ZITADEL handles them in the context of another organisation
+ * Whether ZITADEL accepts a header that selects the given organisation. Returns false if ZITADEL does not have this
+ * organisation (yet).
+ * @throws IdentityError ZITADEL_HEADER_LOST if ZITADEL uses another organisation instead
  */
 export async function hasContext(connection: ZitadelConnection, orgId: string): Promise<boolean> {
   const { getMyOrg } = ManagementService.method;
@@ -216,7 +223,8 @@ export async function hasContext(connection: ZitadelConnection, orgId: string): 
 }
 
 /**
- * Requires that a result belongs to the requested organisation.
+ * Requires that a result belongs to the organisation that the header has selected.
+ * @param owner the organisation to which the result belongs
  * @throws IdentityError ZITADEL_HEADER_LOST
  */
 export function requireContext({ origin }: ZitadelConnection, orgId: string, owner = 'unknown'): void {
@@ -224,8 +232,8 @@ export function requireContext({ origin }: ZitadelConnection, orgId: string, own
 }
 
 /**
- * Requires a part of a response that every release of ZITADEL sends.
- * @throws IdentityError ZITADEL_CALL_FAILED if the part is missing
+ * Requires that a response contains a field that every release of ZITADEL sends.
+ * @throws IdentityError ZITADEL_CALL_FAILED without this field
  */
 export function requireContent<Value>(
   { origin }: ZitadelConnection,
@@ -238,7 +246,7 @@ export function requireContent<Value>(
 
 const RESULTS_PER_PAGE = 100;
 
-/** Reads one page of a search. */
+/** A function that reads one page of a search. */
 export type SearchPage<Result> = (query: {
   readonly offset: bigint;
   readonly limit: number;
@@ -246,8 +254,8 @@ export type SearchPage<Result> = (query: {
 }) => Promise<{ readonly result: readonly Result[]; readonly details?: { readonly totalResult: bigint } | undefined }>;
 
 /**
- * Returns all results of a search. A short page ends the search only if the total is reached, because ZITADEL may
- * return shorter pages than requested.
+ * Returns all results of a search. ZITADEL may return pages that are shorter than requested. So a short page ends the
+ * search only if all results have been read.
  */
 export async function searchAll<Result>(find: SearchPage<Result>): Promise<Result[]> {
   const all: Result[] = [];

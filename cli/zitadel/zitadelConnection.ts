@@ -1,4 +1,4 @@
-// Connections to ZITADEL: the retries of calls, and requests without a token.
+// Connections to ZITADEL: how calls are repeated, and how requests without a token are sent.
 
 import { z } from 'zod';
 import {
@@ -14,29 +14,32 @@ import { isLater, secondsUntilRepeat } from '../http/laterResponse.ts';
 import { isConnectionLost, type Patience, patiently } from '../http/reconnection.ts';
 import { sentenceIn } from '../http/serverSentence.ts';
 
-/** A server that may be ZITADEL, and the signal that ends calls. */
+/** A server that may be ZITADEL. Requests to it need no token. */
 export interface ZitadelServer extends CallConnection, Patience {
-  /** The retries of calls without a response. */
+  /** How often a call is repeated that has no response. */
   readonly retries?: RetryPolicy;
 }
 
-/** A ZITADEL server with its credentials, and the signal that ends calls. */
+/** A ZITADEL server with the token for it, and the signal that ends calls. */
 export interface ZitadelConnection extends ZitadelServer {
   readonly token: string;
-  /** The command-line option for the token's file. */
+  /** The name of the option with the path of the token's file, for errors. */
   readonly tokenOption: string;
-  /** Undefined for a token that the user entered at the terminal. */
+  /** The path of the token's file. Undefined if the user entered the token at the terminal. */
   readonly tokenFile?: string | undefined;
-  /** The retries of a search for records that ZITADEL does not show yet. */
+  /** How often a search is repeated that does not show an expected record yet. */
   readonly polls?: RetryPolicy;
-  /** Called with the number of records or events that were read, to show progress. */
+  /** Called with the number of records or events that were just read, for the progress. */
   readonly onRead?: (count: number) => void;
 }
 
-/** The address of a ZITADEL server, with its credentials. */
+/** A ZITADEL server with the token for it. */
 export type ZitadelAddress = Omit<ZitadelConnection, 'signal'>;
 
-/** A request without a token, to recognise ZITADEL or its release. All other calls use gRPC-Web. */
+/**
+ * A request without a token, which finds out whether a server is ZITADEL, and which release it has. All other calls use
+ * gRPC-Web.
+ */
 interface ZitadelRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -46,22 +49,27 @@ interface ZitadelRequest {
 interface ZitadelResponse {
   readonly status: number;
   readonly text: string;
-  /** The time at which the server responded, rounded down to a second. */
+  /** The time of the response by the server's clock, rounded down to a second. */
   readonly time: Date;
 }
 
-/** ZITADEL restarts in less than 5 s. Until then, its gateway returns 503, or connections are refused. */
+/**
+ * How often calls are repeated. ZITADEL restarts in less than 5 s. Until then, its gateway returns 503, or connections
+ * are refused.
+ */
 const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, maxDelayMs: 8_000 };
-/** Two timed-out attempts take about as long as all retries after a lost connection. */
+/**
+ * The number of attempts if they time out. Two of them take about as long as all repetitions after a lost connection.
+ */
 const TIMED_OUT_ATTEMPTS = 2;
 const UNAVAILABLE_STATUSES = new Set([429, 502, 503, 504]);
-/** The largest response to a request without a token. */
+/** The maximum size of a response to a request without a token. */
 const MAX_RESPONSE_BYTES = 1_000_000;
 
 const zitadelErrorBody = z.looseObject({ code: z.number().optional(), message: z.string() });
 
 /**
- * Sends an idempotent request without a token, and retries it if ZITADEL is unavailable.
+ * Sends an idempotent request without a token. Repeats the request if ZITADEL is unavailable.
  * @throws IdentityError UNAVAILABLE, or ZITADEL_CALL_FAILED if the response is too large
  */
 export async function send(
@@ -83,19 +91,20 @@ export async function send(
       throw placeUnavailable({ place: origin, reason: `${status} ${messageIn(text)}` }, { retryAfterSeconds: seconds });
     if (UNAVAILABLE_STATUSES.has(status))
       throw placeUnreachable({ place: origin, reason: `${status} ${messageIn(text)}` });
-    // A gateway can remove the header. RFC 9110 then permits the recipient's time.
+    // If a gateway has removed the header `Date`, this process uses its own time, as RFC 9110 permits.
     return { status, text, time: new Date(response.headers.date ?? Date.now()) };
   };
   return await retried(connection, name, undefined, attempt, isConnectionLost);
 }
 
 /**
- * Retries an idempotent call while ZITADEL is unavailable. Waits for the delay that a response requests.
- * @param name the name of the call in messages
- * @param timeoutMs the call's own time limit; a call that exceeds it is not repeated
+ * Makes an idempotent call, and repeats it while ZITADEL is unavailable. If a response requests a delay, waits for this
+ * time.
+ * @param name the name that the call has in messages
+ * @param timeoutMs a time limit for this call alone. If the call exceeds it, the call is not repeated
  * @param isTransient whether an error means that ZITADEL is unavailable
- * @throws the error of the last attempt; IdentityError PLACE_TIMED_OUT; the reason with which a time limit or the
- * signal aborted
+ * @throws the error of the last attempt; IdentityError PLACE_TIMED_OUT; the reason of the signal or of the time limit
+ * that has ended the call
  */
 export async function retried<Result>(
   connection: ZitadelServer,
@@ -121,17 +130,22 @@ export async function retried<Result>(
   return await patiently(connection, () => retry({ ...retries, attempts: mostAttempts }, limited, signal));
 }
 
-/** Whether a call has exceeded its own time limit. */
+/** Whether an error means that a call has exceeded its own time limit. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'TimeoutError';
 }
 
-/** Returns the message in ZITADEL's error body, or a sentence of any other response, such as a gateway's page. */
+/**
+ * Returns the message in the body of a ZITADEL error. For any other response, such as a gateway's page, returns the
+ * sentence that explains it.
+ */
 export function messageIn(text: string): string {
   return plainMessage(zitadelErrorBody.safeParse(parseIfJson(text)).data?.message ?? sentenceIn(text));
 }
 
-/** Removes the empty parentheses that the releases of 2026 append to messages without an id. */
+/**
+ * Removes ` ()` from the end of a message. Releases of 2026 append these parentheses to messages that have no error id.
+ */
 export function plainMessage(message: string): string {
   return message.replace(/ \(\)$/, '');
 }

@@ -1,4 +1,4 @@
-// The events of a ZITADEL instance.
+// Reads the events of a ZITADEL instance. ZITADEL records each change as an event.
 
 import type { JsonObject as StructJson } from '@bufbuild/protobuf';
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
@@ -7,51 +7,51 @@ import { zitadelCallFailed } from '../../shared/errors/placeErrors.ts';
 import { callMethod, rpcError } from './rpc.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
 
-// ZITADEL first writes events, and updates the results of searches and exports from them up to a minute later. A search
-// for events waits until open transactions end.
+// A change is first written as an event. ZITADEL updates the results of searches and exports afterwards, up to a minute
+// later. A search for events waits until open transactions have ended.
 
-/** One change of an aggregate, such as a user, a project or an organisation. */
+/** A change of an aggregate. In ZITADEL, an aggregate is, for example, a user, a project or an organisation. */
 export interface ZitadelEvent {
   readonly aggregateType: string;
   readonly aggregateId: string;
-  /** The organisation that owns the aggregate, or the instance. */
+  /** The id of the organisation to which the aggregate belongs, or the id of the instance. */
   readonly owner: string;
   readonly type: string;
-  /** The user who caused the event. */
+  /** The id of the user who made the change. */
   readonly editorId: string;
-  /** The number of the event in its aggregate. */
+  /** The position of the event among the events of its aggregate, beginning with 1. */
   readonly sequence: bigint;
-  /** The time of the event, by ZITADEL's clock. The events of one write have the same time. */
+  /** When the event was written, by ZITADEL's clock. Events that were written together have the same time. */
   readonly createdAt: EventTime;
   readonly payload: Readonly<StructJson>;
 }
 
-/** Microseconds since 1970, by ZITADEL's clock. */
+/** A time by ZITADEL's clock, in microseconds since 1970. */
 export type EventTime = bigint;
 
-/** A selection of events. A missing property does not restrict the selection. */
+/** Which events a search returns. An absent property does not restrict the result. */
 export interface EventQuery {
   readonly aggregateTypes?: readonly string[];
   readonly eventTypes?: readonly string[];
   readonly aggregateId?: string;
   readonly owner?: string;
   readonly editorId?: string;
-  /** Selects only events later than this time. */
+  /** If set, the search returns only events that are later than this time. */
   readonly after?: EventTime | undefined;
 }
 
-/** The largest page that ZITADEL returns. */
+/** The maximum number of events on a page that ZITADEL returns. */
 const EVENTS_PER_PAGE = 1_000;
-/** The largest number of types that ZITADEL accepts in one search. */
+/** The maximum number of event types that ZITADEL accepts in a search. */
 const TYPES_PER_SEARCH = 30;
-/** The number of aggregates that are read concurrently. */
+/** The number of aggregates whose events are read at the same time. */
 const READ_AT_ONCE = 8;
 const MICROSECONDS = 1_000_000n;
 
 /**
- * Yields pages of events, the oldest first. Searches for 30 event types at a time, so the order begins again after each
- * 30 types.
- * @throws IdentityError if more events have the same time than fit into a page
+ * Yields pages of events, the oldest first. If the query has more than 30 event types, searches for 30 types at a time:
+ * the order is then by time only within each search.
+ * @throws IdentityError if more events have the same time than a page can contain
  */
 export async function* readEvents(
   connection: ZitadelConnection,
@@ -78,8 +78,8 @@ async function* readPages(
     if (added.length > 0) yield added;
     const last = page.at(-1);
     if (last === undefined || page.length < EVENTS_PER_PAGE) return;
-    // The next page starts again at the last event's time, because the events of one write can be split between two
-    // pages.
+    // Events of the same time can be on two pages. So the next page begins again with the time of the last event;
+    // events that were already read are skipped.
     const next = last.createdAt - 1n;
     if (next === after) throw tooManyAtOnce(connection, query);
     after = next;
@@ -93,8 +93,8 @@ function tooManyAtOnce({ origin }: ZitadelConnection, { eventTypes = [] }: Event
 }
 
 /**
- * Returns the events of the given aggregates by aggregate id, the oldest event first. Each aggregate needs a call of
- * about 60 ms, so prefer `readEvents` for many aggregates.
+ * Returns the events of the given aggregates, the oldest event first. The keys are the ids of the aggregates. Each
+ * aggregate needs a call of about 60 ms, so `readEvents` is faster for many aggregates.
  */
 export async function readEventsOf(
   connection: ZitadelConnection,
@@ -113,7 +113,7 @@ export async function readEventsOf(
   return found;
 }
 
-/** Returns the newest event; undefined if there is no event. */
+/** Returns the newest of the selected events; undefined if there is none. */
 export async function newestEvent(
   connection: ZitadelConnection,
   query: Omit<EventQuery, 'after'> = {},
@@ -121,7 +121,7 @@ export async function newestEvent(
   return (await searchEvents(connection, query, { asc: false, limit: 1 })).at(0);
 }
 
-/** Returns the oldest event; undefined if there is no event. */
+/** Returns the oldest of the selected events; undefined if there is none. */
 export async function oldestEvent(
   connection: ZitadelConnection,
   query: EventQuery = {},

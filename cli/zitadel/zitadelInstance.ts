@@ -1,4 +1,4 @@
-// Facts about a ZITADEL instance and the caller.
+// Reads facts about a ZITADEL instance, and about the user to whom the token belongs.
 
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { AuthService } from '@zitadel/proto/zitadel/auth_pb.js';
@@ -20,21 +20,21 @@ import { errorIds, hasErrorId } from './errorIds.ts';
 import { requireContent, rpcClient } from './rpc.ts';
 import { messageIn, send, type ZitadelConnection, type ZitadelServer } from './zitadelConnection.ts';
 
-/** The facts that a ZITADEL instance returns to a caller with permission to read it. */
+/** Facts about a ZITADEL instance. Only some roles permit reading them. */
 type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'instanceId' | 'defaultOrgId' | 'defaultOrgName'> &
   Required<Pick<PlaceFacts, 'domains'>>;
 
 const CONFIGURATION_PATH = '/.well-known/openid-configuration';
 
-// Other OpenID providers have other paths.
+// The endpoint's path shows that the server is ZITADEL: other OpenID providers have other paths.
 const configuration = z.looseObject({ token_endpoint: z.string().endsWith('/oauth/v2/token') });
 
 const RELEASE = /^v?\d+\.\d+\.\d+/;
 
 /**
- * Recognises ZITADEL by its OpenID configuration. Sends no token.
- * @returns the reason if the server is not ZITADEL
- * @throws IdentityError ZITADEL_HOST_UNKNOWN if ZITADEL has no instance for the address's host
+ * Finds out, from the OpenID configuration of a server, whether the server is ZITADEL. Does not send the token.
+ * @returns the reason, if the server is not ZITADEL
+ * @throws IdentityError ZITADEL_HOST_UNKNOWN if ZITADEL has no instance for the host of the address
  */
 export async function recogniseZitadel(connection: ZitadelServer): Promise<Recognised | string> {
   const path = CONFIGURATION_PATH;
@@ -47,24 +47,25 @@ export async function recogniseZitadel(connection: ZitadelServer): Promise<Recog
     : `${path} describes another service`;
 }
 
-/** Reads the time of ZITADEL's clock, which responses over gRPC-Web do not contain. */
+/** Reads the time of ZITADEL's clock. Responses over gRPC-Web do not contain this time. */
 export async function readServerTime(connection: ZitadelServer): Promise<Date> {
   return (await send(connection, { method: 'GET', path: CONFIGURATION_PATH })).time;
 }
 
-/** The releases that ZITADEL may have. */
+/** The releases that ZITADEL may have, as far as the command can tell. */
 export interface RecognisedReleases {
   readonly releases: ReleaseRange;
-  /** A warning about what the command assumes of an unknown release, and why. */
+  /** A warning about what the command assumes about an unknown release, and why. */
   readonly assumption?: RecordWarning;
 }
 
 /**
- * Recognises the release of ZITADEL by the fields that its imports accept. For each distinguishing field, the newest
- * first, sends an import over REST with a value of the wrong type and without a token. A release with the field answers
- * 400, because its gateway cannot parse the value. Other releases skip the field and answer 401. gRPC-Web would show no
- * difference, because protobuf skips an enumeration of the wrong type even if it knows the field. The version alone is
- * not enough: it is not always known, and a patch of any release may refuse hashes.
+ * Finds out which release ZITADEL has, from the fields that its imports know. Each release has a field that older
+ * releases lack. Beginning with the newest release, sends an import with this field over REST, without a token and with
+ * a value of the wrong type. If the release knows the field, its gateway cannot parse the value, and responds with 400.
+ * Any other release ignores the field, and responds with 401. Over gRPC-Web there would be no difference, because
+ * protobuf ignores an enumeration of the wrong type even if it knows the field. The version of the instance is not
+ * enough: it is not always known, and a patch of any release may begin to reject hashes.
  */
 export async function readReleases(
   connection: ZitadelServer,
@@ -83,31 +84,34 @@ export async function readReleases(
 const IMPORT_PATH = '/admin/v1/import';
 
 /**
- * Returns the status of an import with a release's distinguishing field. The organisation in the request has an empty
- * name, so ZITADEL would reject the import even with a token.
+ * Returns the status of an import that contains the distinguishing field of a release. The import would fail even with
+ * a token, because its organisation has an empty name.
  */
 async function statusOf(connection: ZitadelServer, { organisation }: SignedReleases['sign']): Promise<number> {
   const body = JSON.stringify({ dataOrgs: { orgs: [{ org: { name: '' }, ...organisation }] } });
   return (await send(connection, { method: 'POST', path: IMPORT_PATH, body })).status;
 }
 
-/** Returns the recognised releases. Adds a warning if the version is newer than all known releases. */
+/**
+ * Returns the releases that ZITADEL may have. If its version is newer than all releases that the command knows, adds a
+ * warning.
+ */
 function known(releases: ReleaseRange, seen: string, version: string | undefined): RecognisedReleases {
   if (version === undefined || !isNewerVersion(version)) return { releases };
   const assumption = warn('release_newer', { version, releases: describeKnownReleases(releases), seen });
   return { releases, assumption };
 }
 
-/** Reads the facts about a ZITADEL instance. */
+/** Reads facts about a ZITADEL instance. */
 export async function readInstance(connection: ZitadelConnection): Promise<ZitadelInstance> {
   const admin = rpcClient(connection, AdminService);
   const { getMyInstance, getDefaultOrg } = AdminService.method;
   const instance = requireContent(connection, getMyInstance, (await admin.getMyInstance({})).instance);
   const org = requireContent(connection, getDefaultOrg, (await admin.getDefaultOrg({})).org);
-  // The primary domain comes first, because ZITADEL derives the domains of organisations from this domain.
+  // The primary domain comes first, because ZITADEL derives the domains of organisations from it.
   const domains = instance.domains.toSorted((a, b) => Number(b.primary) - Number(a.primary));
   return {
-    // Some builds report their build time as the version.
+    // Some builds of ZITADEL return the time of the build in place of a version.
     version: RELEASE.test(instance.version) ? instance.version : undefined,
     instance: instance.name,
     instanceId: instance.id,
@@ -117,19 +121,19 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
   };
 }
 
-/** Reads the domain policy of the instance. The policy applies to organisations without a policy of their own. */
+/** Reads the domain policy of the instance. It applies to organisations that have no domain policy of their own. */
 export async function readDomainPolicy(connection: ZitadelConnection): Promise<DomainPolicy> {
   const { policy } = await rpcClient(connection, AdminService).getDomainPolicy({});
   return requireContent(connection, AdminService.method.getDomainPolicy, policy);
 }
 
-/** Reads the user of the token, and the user's roles in the instance. */
+/** Reads who the token's user is, and which roles this user has in the instance. */
 export async function readCaller(connection: ZitadelConnection): Promise<NonNullable<PlaceFacts['caller']>> {
   const auth = rpcClient(connection, AuthService);
   const { getMyUser } = AuthService.method;
   const { id, details } = requireContent(connection, getMyUser, (await auth.getMyUser({})).user);
-  // ZITADEL makes the user an owner of every organisation that the user imports. Without this query, those memberships
-  // would fill the first pages.
+  // The query leaves out memberships in organisations. ZITADEL makes the user an owner of every organisation that the
+  // user imports, so these memberships would fill the first pages.
   const { result } = await auth.listMyMemberships({
     query: { limit: 10 },
     queries: [{ query: { case: 'iamQuery', value: { iam: true } } }],

@@ -18,7 +18,9 @@ import { readOrganisations } from './organisationEvents.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
 import { readCaller, readInstance, readReleases, recogniseZitadel } from './zitadelInstance.ts';
 
-/** Opens ZITADEL as a place. An export reads organisation by organisation, and an import sends records in steps. */
+/**
+ * Opens ZITADEL as a place. An export reads one organisation after the other. An import sends records in several steps.
+ */
 export function openZitadel(settings: InstanceSettings, recognised: Recognised): DatabasePlace {
   return {
     takes: 'imports',
@@ -34,7 +36,7 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
         add: (record, holder) => file.add(record, holder),
         reset: () => file.reset(),
         import: async (read, given, meter, signal) => {
-          // The address may now belong to another service, which must not receive the token.
+          // The address may belong to another service by now. That service must not receive the token.
           const found = await recogniseZitadel({ ...settings, signal });
           if (typeof found === 'string')
             throw placeNotKnown({ place: settings.origin, reason: found, ofZitadel: found });
@@ -48,13 +50,13 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
   };
 }
 
-/** Lists the kinds of records whose names ZITADEL may compare without case. */
+/** Lists the kinds of records in whose names ZITADEL may ignore case. */
 function caselessKinds(releases: ReleaseRange): string {
   const facts = recordSections.flatMap(({ zitadel }) => zitadel?.caseless ?? []);
   return [...new Set(facts.filter((fact) => overlap(fact, releases)).map(({ kind }) => kind))].join(', ');
 }
 
-/** Describes, for plans, what every import into ZITADEL changes. */
+/** Returns texts for plans about what imports into ZITADEL change. */
 function importChanges(releases: ReleaseRange): readonly string[] {
   const later = closables.filter(({ isAtOnce }) => isAtOnce !== true).flatMap(({ sections }) => sections);
   const kinds = { caseless: caselessKinds(releases), closedLast: later.map(words).join(', ') };
@@ -65,7 +67,10 @@ function importChanges(releases: ReleaseRange): readonly string[] {
   ];
 }
 
-/** The roles that permit an operation. In ZITADEL, users who can read the instance can also export its secrets. */
+/**
+ * For each operation, the roles that permit it. In ZITADEL, a user who can read the instance can also export its
+ * secrets.
+ */
 const permitting: Readonly<Record<PlaceOperation, ReadonlySet<string>>> = {
   export: new Set(['IAM_OWNER', 'IAM_OWNER_VIEWER', 'IAM_LOGIN_CLIENT']),
   import: new Set(['IAM_OWNER']),
@@ -76,7 +81,7 @@ function isPermitted(roles: readonly string[], operation: PlaceOperation): boole
 }
 
 /**
- * Requires that the token permits an operation. A dry run would not detect a missing role.
+ * Requires that the roles of the token's user permit an operation. A dry run would not show that a role is missing.
  * @throws IdentityError PLACE_TOKEN_FORBIDDEN
  */
 async function requireRole(connection: ZitadelConnection, operation: PlaceOperation): Promise<void> {
@@ -86,7 +91,7 @@ async function requireRole(connection: ZitadelConnection, operation: PlaceOperat
   throw placeTokenForbidden(connection.origin, connection.tokenOption, found);
 }
 
-/** Reads the facts about ZITADEL, and the permissions of the token. */
+/** Reads facts about ZITADEL, and which operations the token permits. */
 async function readZitadelFacts(
   connection: ZitadelConnection,
   recognised: Recognised,
@@ -95,7 +100,7 @@ async function readZitadelFacts(
   const { userId, orgId, roles } = await readCaller(connection);
   const permits = (operation: PlaceOperation) => isPermitted(roles, operation);
   const { records, bytes } = requestLimits;
-  // Callers without these roles cannot read the instance.
+  // A user whose roles do not permit exports cannot read the instance either.
   const instance = permits('export')
     ? await readInstance(connection)
     : { version: undefined, instance: undefined, defaultOrgId: undefined };

@@ -1,5 +1,3 @@
-// Deletes records in ZITADEL.
-
 import { Code } from '@connectrpc/connect';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { tokenForbidden, zitadelCallFailed } from '../../../shared/errors/placeErrors.ts';
@@ -10,21 +8,22 @@ import { rpcClient } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import type { DoomedRecord } from './doomedRecords.ts';
 
-/** The number of concurrent calls. */
+/** The number of records that are deleted at the same time. */
 const DELETED_AT_ONCE = 8;
 
 interface Deleting {
-  /** Returns the id of the aggregate that contains a record's events. */
+  /** Returns the id of the aggregate to which the events of a record belong. */
   readonly aggregateOf: (record: DoomedRecord) => string;
   readonly onDeleted: (record: DoomedRecord) => void;
-  /** Receives a record that ZITADEL does not delete, with ZITADEL's message. */
+  /** Called with each record that ZITADEL refuses to delete, and with ZITADEL's message. */
   readonly onRefused: (record: DoomedRecord, message: string) => void;
 }
 
 /**
- * Deletes records in the reverse order of imports, so that a record is deleted before the records to which it refers.
- * ZITADEL rejects concurrent changes of one aggregate, so each aggregate has one call at a time. Deleting a user can
- * change further aggregates, so refused deletions are repeated sequentially.
+ * Deletes records in the reverse order of imports: a record is deleted before the records to which it refers. ZITADEL
+ * rejects simultaneous changes of one aggregate, so the records of an aggregate are deleted one after the other.
+ * Deleting a user can change other aggregates too, so deletions that ZITADEL refused are repeated one by one.
+ * @param records the records to delete
  */
 export async function deleteRecords(
   connection: ZitadelConnection,
@@ -53,8 +52,8 @@ export async function deleteRecords(
 }
 
 /**
- * Deletes a record. A record that ZITADEL does not have counts as deleted.
- * @returns ZITADEL's message if it does not delete the record
+ * Deletes a record. If ZITADEL does not have the record, it counts as deleted.
+ * @returns ZITADEL's message, if it refuses to delete the record
  */
 async function deleteRecord(
   connection: ZitadelConnection,

@@ -1,5 +1,3 @@
-// Converts the deletions of an import to the form of the import's response.
-
 import type { Deletion } from '../../../functions/import/contract.ts';
 import type { Counts } from '../../../shared/collections/counts.ts';
 import {
@@ -12,16 +10,18 @@ import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts'
 import type { DoomedRecord } from './doomedRecords.ts';
 import type { InstanceMember } from './instanceOwners.ts';
 
-/** The deletions of an import. */
+/** The deletions of an import, in the form that a response has. */
 export interface ReportedDeletions {
-  /** The numbers of deleted records by section. */
   readonly counts: Readonly<Counts>;
-  /** The first deletions, in the order of `deletionGroups`. */
+  /** The first of the deleted records, in the order of `deletionGroups`. */
   readonly listed: readonly Deletion[];
   readonly omitted: number;
 }
 
-/** @param roles the users whose roles in the instance were deleted, each with the user's organisation */
+/**
+ * Converts deletions to the form that the response of an import has.
+ * @param roles the users who were deleted together with their roles in the instance, each with the user's organisation
+ */
 export function reportDeletions(
   records: readonly DoomedRecord[],
   roles: readonly (InstanceMember & { readonly orgId: string })[],

@@ -1,4 +1,5 @@
-// Finds the records of ZITADEL that a mirroring import deletes, because the file does not contain them.
+// Finds the records that a mirroring import deletes in ZITADEL because the file does not contain them ("doomed"
+// records).
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Inspection } from '../../../shared/exportFile/inspection.ts';
@@ -12,18 +13,17 @@ import type { RunDatabase } from '../../records/runDatabase.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
 import { recordKinds } from '../recordKinds.ts';
 
-/** A record to delete. */
 export interface DoomedRecord extends KeyedRecord {
   readonly id: string;
   readonly path: string;
 }
 
-/** The records to delete, by their paths. */
+/** The doomed records. The keys are the paths of the records. */
 export type DoomedRecords = ReadonlyMap<string, DoomedRecord>;
 
 /**
- * Returns the records that the file's organisations have in ZITADEL and that the file does not contain. Searches only
- * the sections that the file contains completely. Omits records that ZITADEL itself adds.
+ * Returns the doomed records: organisations of the file have them in ZITADEL, and the file does not contain them.
+ * Searches only sections of which the file contains all records. Leaves out records that ZITADEL itself adds.
  */
 export async function findDoomed(
   database: RunDatabase,
@@ -48,7 +48,10 @@ export async function findDoomed(
   return doomed;
 }
 
-/** Returns the path of a record without the part of its key that comparisons omit, such as a project grant. */
+/**
+ * Returns the path under which a doomed record is known. The path lacks the part of the record's key that comparisons
+ * ignore, such as a project grant.
+ */
 export function doomedPath({ section, json, orgId }: KeyedRecord): string {
   const { field } = section.completed ?? {};
   const kept = field === undefined ? json : { ...json, [field]: undefined };
@@ -56,8 +59,8 @@ export function doomedPath({ section, json, orgId }: KeyedRecord): string {
 }
 
 /**
- * Whether a record differs from the file's record only by list elements that refer to records to delete, such as roles
- * of a grant. ZITADEL removes these elements together with the deleted records.
+ * Whether a field of ZITADEL's record differs only because its list contains references to doomed records, such as
+ * roles of a grant. When ZITADEL deletes these records, it removes the references from the list.
  */
 export function differsByDoomed(
   { section, json, orgId }: KeyedRecord,
@@ -73,7 +76,8 @@ export function differsByDoomed(
     const referenced = planReferences({ section, json: single, orgId }).filter(({ reference }) =>
       lists.includes(reference),
     );
-    // Compared records do not contain the owner types of providers, so references to providers need a separate search.
+    // The records that are compared do not contain the owner type of identity providers. So references to providers are
+    // searched separately.
     const providers = section.exported?.providers?.(single) ?? [];
     const keys = [...referenced.map(({ key }) => key), ...providers.map(providerKey)];
     return !keys.some((key) => doomed.has(documentPath(key)));

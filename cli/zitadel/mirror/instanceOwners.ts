@@ -1,4 +1,4 @@
-// The roles of users in a ZITADEL instance.
+// Reads the users who have roles in a ZITADEL instance.
 
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { UserState } from '@zitadel/proto/zitadel/user/v2/user_pb.js';
@@ -6,7 +6,6 @@ import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { rpcClient, searchAll } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 
-/** A user with roles in the instance. */
 export interface InstanceMember {
   readonly userId: string;
   readonly roles: readonly string[];
@@ -14,7 +13,7 @@ export interface InstanceMember {
 
 const OWNER = 'IAM_OWNER';
 
-/** Reads the users with roles in the instance. ZITADEL deletes these roles together with the users. */
+/** Reads the users who have roles in the instance. If ZITADEL deletes such a user, it deletes the user's roles too. */
 export async function readInstanceMembers(connection: ZitadelConnection): Promise<readonly InstanceMember[]> {
   const admin = rpcClient(connection, AdminService);
   const members = await searchAll((query) => admin.listIAMMembers({ query }));
@@ -22,8 +21,8 @@ export async function readInstanceMembers(connection: ZitadelConnection): Promis
 }
 
 /**
- * Returns the owners of the instance who must not be deleted, because no other active owner would remain. The token's
- * user does not count as an owner, because administrators often delete this user after a migration.
+ * Returns the users whose deletion would leave the instance without an active owner. The token's user does not count as
+ * a remaining owner, because administrators often delete this user after a migration.
  */
 export async function findLastOwners(
   connection: ZitadelConnection,

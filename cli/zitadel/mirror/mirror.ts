@@ -1,4 +1,5 @@
-// A mirroring import into ZITADEL deletes the records that the file's organisations have and the file does not contain.
+// Deletes records in ZITADEL during a mirroring import: records of the file's organisations that the file does not
+// contain.
 
 import type { ImportWarning } from '../../../functions/import/contract.ts';
 import { mirrorChanged, mirrorTooLarge } from '../../../shared/errors/errors.ts';
@@ -24,29 +25,29 @@ import { type Origin, readOrigins } from './origins.ts';
 import { findReferred, type KeptRecord } from './referrers.ts';
 import { requireNotDeleted } from './targetDeletions.ts';
 
-/** A file to mirror, and the records of the target. */
+/** The file of a mirroring import, and the records that ZITADEL has. */
 interface MirroredFile {
   readonly database: RunDatabase;
   readonly ledger: ImportLedger;
   readonly target: TargetRecords;
   readonly inspection: Inspection;
   readonly options: PlaceImportOptions;
-  /** The user of the token. */
+  /** The id of the user to whom the token belongs. */
   readonly callerId: string;
 }
 
 type Origins = ReadonlyMap<string, Origin>;
 
 /**
- * The deletions of a mirroring import. Deletes nothing if a record of the file fails, if a record must not be deleted,
- * or if another user has created or changed a record to delete.
+ * The deletions of a mirroring import. No record is deleted if a record of the file fails, if a record must not be
+ * deleted, or if another user has created or changed a record to delete.
  */
 export class Mirror {
   /** The records to delete. */
   readonly doomed: DoomedRecords;
   private readonly connection: ZitadelConnection;
   private readonly file: MirroredFile;
-  /** The instance roles that ZITADEL deletes together with their users. */
+  /** The users with roles in the instance who are among the records to delete. ZITADEL deletes the roles too. */
   private readonly along: readonly InstanceMember[];
   private origins: Origins = new Map();
   private isDeleting = false;
@@ -65,9 +66,9 @@ export class Mirror {
   }
 
   /**
-   * Finds the records to delete. Adds an error to the ledger for each record that must not be deleted.
-   * @throws IdentityError if the file does not prove that it is complete, if it contains the target's default
-   * organisation, or if the deletions would undo an import of a newer file or a change by another user
+   * Finds the records to delete. Adds an error to the ledger for each of them that must not be deleted.
+   * @throws IdentityError if the file does not prove that it is complete, or if it contains ZITADEL's default
+   * organisation. Also if the deletions would undo an import of a newer file or a change by another user
    */
   static async plan(connection: ZitadelConnection, file: MirroredFile): Promise<Mirror> {
     const { database, target, inspection, options } = file;
@@ -83,8 +84,8 @@ export class Mirror {
   }
 
   /**
-   * Requires that the import does not undo deletions: it must not create records that another user has deleted, or that
-   * the token's user has deleted since the source was read.
+   * Requires that the import does not create records again that were deleted on purpose: by another user, or by the
+   * token's user after the source was read.
    * @throws IdentityError ZITADEL_MIRROR_DELETED
    */
   async requireNotDeleted(): Promise<void> {
@@ -97,13 +98,14 @@ export class Mirror {
     await requireNotDeleted(this.connection, { ledger, orgIds, callerId, readTime });
   }
 
-  /** Marks all deletions as done, for a dry run. */
+  /** For a dry run: marks all records to delete as deleted, unless an error would prevent the deletions. */
   foresee(): void {
     if (!this.file.ledger.hasFailures) for (const path of this.doomed.keys()) this.deleted.add(path);
   }
 
   /**
-   * Deletes the records whose names new records of the file need, and the records that refer to them.
+   * Before the import: deletes the records whose names are needed by new records of the file, and records that refer to
+   * those.
    * @throws IdentityError MIRROR_DELETES_TOO_MUCH before anything is changed
    */
   async begin(): Promise<void> {
@@ -117,8 +119,8 @@ export class Mirror {
   }
 
   /**
-   * Deletes the remaining records after the import. First checks again whether another user has changed them, or
-   * another record refers to them.
+   * After the import: deletes the other records. First checks again that no other user has changed them, and that no
+   * remaining record refers to them.
    */
   async finish(): Promise<void> {
     const { ledger } = this.file;
@@ -137,7 +139,7 @@ export class Mirror {
     return { records: this.deleted.size, total: this.isDeleting ? this.doomed.size : 0 };
   }
 
-  /** The deleted records. */
+  /** The deleted records, and the deleted roles in the instance. */
   get deletions(): ReportedDeletions {
     const roles = this.along.flatMap((member) => {
       const user = this.userOf(member.userId);
@@ -146,7 +148,7 @@ export class Mirror {
     return reportDeletions(this.records(true), roles);
   }
 
-  /** A warning if errors prevented all deletions. */
+  /** The warning that nothing was deleted, if there were records to delete. */
   get warnings(): ImportWarning[] {
     const records = this.doomed.size + this.along.length;
     if (records === 0 || this.deleted.size > 0) return [];
@@ -155,7 +157,7 @@ export class Mirror {
 
   private async delete(records: readonly DoomedRecord[]): Promise<void> {
     if (records.length === 0) return;
-    // The database still contains the records that are now deleted, so its second side is out of date.
+    // The database still contains the deleted records. So its second side does not show what ZITADEL has now.
     this.file.database.isSecondComplete = false;
     await deleteRecords(this.connection, records, {
       aggregateOf: ({ path }) => this.origins.get(path)?.aggregateId ?? '',
@@ -189,7 +191,7 @@ export class Mirror {
     throw mirrorChanged({ orgId, record, others: otherIds.length === 0 ? undefined : otherIds });
   }
 
-  /** Adds the errors of records that must not be deleted. */
+  /** Adds an error for each record that must not be deleted. */
   private async addErrors(): Promise<void> {
     for (const { record, issue } of await this.findKept()) this.addError(record, issue);
   }
@@ -232,15 +234,18 @@ export class Mirror {
   }
 }
 
-/** Whether the import must keep the changes of other users in an organisation. */
+/** Whether the import must not undo changes that other users have made in an organisation. */
 function isGuarded(orgId: string, { replaceChanged }: PlaceImportOptions): boolean {
   return replaceChanged?.includes(orgId) !== true;
 }
 
-/** The largest number of organisations that an error lists. */
+/** The maximum number of organisations in an error message. */
 const MAX_NAMED = 20;
 
-/** Requires that the file does not contain the default organisation, which has the project of ZITADEL's console. */
+/**
+ * Requires that the file does not contain ZITADEL's default organisation, because the project of ZITADEL's console
+ * belongs to it.
+ */
 async function requireNotDefault(
   connection: ZitadelConnection,
   { inspection, target }: Pick<MirroredFile, 'inspection' | 'target'>,

@@ -1,4 +1,4 @@
-// Finds records to delete whose names new records of the file need.
+// Finds the records to delete before the import, because new records of the file need their names.
 
 import { planReferences, possibleClaimKeys } from '../../../shared/organisation/recordPlan.ts';
 import { documentPath } from '../../../shared/store/store.ts';
@@ -6,8 +6,8 @@ import type { ImportLedger } from '../import/ledger.ts';
 import type { DoomedRecord, DoomedRecords } from './doomedRecords.ts';
 
 /**
- * Returns the records to delete whose names unsent records of the file need, and the records to delete that refer to
- * them.
+ * Returns those of the records to delete whose names are needed by unsent records of the file. Also returns those that
+ * refer to one of them.
  */
 export async function findNameHolders(
   ledger: ImportLedger,

@@ -1,4 +1,4 @@
-// Finds the origins of records to delete: an import of the token's user, or another caller.
+// Finds out, from events, whether an import with this token's user created the records to delete, or another user.
 
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import { findCreations, isEventOf } from '../import/creations.ts';
@@ -8,21 +8,21 @@ import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { type EventTime, readEvents, readEventsOf, type ZitadelEvent } from '../zitadelEvents.ts';
 import type { DoomedRecord } from './doomedRecords.ts';
 
-/** The origin of a record to delete. */
+/** What the events of a record to delete show about its origin. */
 export interface Origin {
-  /** The aggregate of the record's events. */
+  /** The id of the aggregate to which the record's events belong. */
   readonly aggregateId: string;
   /**
-   * The time at which an import of the token's user created the record. Undefined if another caller created the record
-   * or has changed it since.
+   * The time at which an import with this token's user created the record. Undefined if another user has created or
+   * changed the record.
    */
   readonly importedAt?: EventTime | undefined;
 }
 
 /**
  * Reads the origins of records.
- * @param callerId the user of the token
- * @returns the origins by the records' paths
+ * @param callerId the id of the token's user
+ * @returns the origins, by the paths of the records
  */
 export async function readOrigins(
   connection: ZitadelConnection,
@@ -50,8 +50,8 @@ export async function readOrigins(
 }
 
 /**
- * Reads the events of aggregates. Reads pages with the events of the whole organisation. If there are more pages than
- * aggregates, reads each aggregate separately, because a page takes about as long as an aggregate.
+ * Reads the events of aggregates. Reads pages with events of the whole organisation first. If there turn out to be more
+ * pages than aggregates, reads the aggregates one by one: an aggregate takes about as much time as a page.
  */
 async function readAggregates(
   connection: ZitadelConnection,
@@ -73,8 +73,8 @@ async function readAggregates(
 }
 
 /**
- * Returns the ids of the records' aggregates, by the records' paths. For user grants, ZITADEL generates these ids, and
- * only events contain them.
+ * Returns the id of each record's aggregate, by the path of the record. For user grants, ZITADEL generates this id, so
+ * it is only in events.
  */
 async function locate(
   connection: ZitadelConnection,
@@ -102,20 +102,24 @@ async function locate(
   return places;
 }
 
-/** Returns the time of a record's creation, if the caller created it and no other user has changed it since. */
+/**
+ * Returns the time at which a record was created. Returns undefined if another user than the caller has created or
+ * changed the record.
+ */
 function importTime(record: DoomedRecord, all: readonly ZitadelEvent[], callerId: string): EventTime | undefined {
   const events = isAggregate(record)
     ? all
     : all.filter((event) => isEventOf({ ...record, section: record.section.name }, event));
   const created = creationEvent(record.section.name);
-  // An earlier record with the same id may have been removed; its events do not count.
+  // A record with the same id may have existed earlier and been removed. The events before the last creation are about
+  // that earlier record.
   const start = events.findLastIndex(({ type }) => type === created?.type);
   const since = events.slice(Math.max(start, 0));
   const isOfOthers = (event: JudgedEvent) => event.editorId !== callerId && isChange(event);
   return start === -1 || since.some(isOfOthers) ? undefined : since[0]?.createdAt;
 }
 
-/** Whether all events of the aggregate are about the record. */
+/** Whether all events of the record's aggregate are about the record itself. */
 function isAggregate({ section }: DoomedRecord): boolean {
   const created = creationEvent(section.name);
   const hasOwnId = recordKinds[section.name].ids !== 'none' && created?.fields === undefined;

@@ -1,4 +1,4 @@
-// Finds records that refer to records to delete. ZITADEL would also delete or change the referring records.
+// Finds records that refer to records to delete. ZITADEL would delete or change these referring records too.
 
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { ofUsers } from '../../../shared/exportFile/mirroredContent.ts';
@@ -17,26 +17,27 @@ import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { readEvents, type ZitadelEvent } from '../zitadelEvents.ts';
 import { type DoomedRecord, type DoomedRecords, doomedPath } from './doomedRecords.ts';
 
-/** A record that must not be deleted, and the reason. */
+/** A record that must not be deleted, with the error that explains why. */
 export interface KeptRecord {
   readonly record: Pick<DoomedRecord, 'section' | 'id'>;
   readonly issue: LedgerIssue;
 }
 
-/** The data of a search for references to records to delete. */
+/** Where references to records to delete are searched. */
 interface Searched {
   readonly database: RunDatabase;
   readonly ledger: ImportLedger;
   readonly doomed: DoomedRecords;
-  /** The organisations of the file. */
+  /** The ids of the organisations of the file. */
   readonly orgIds: ReadonlySet<string>;
-  /** The existing organisations of ZITADEL. */
+  /** The ids of the organisations that ZITADEL has. */
   readonly existing: { has(orgId: string): boolean };
 }
 
 /**
- * Finds records to delete to which records of the file or remaining records of ZITADEL refer. Ignores list elements of
- * records that both the file and ZITADEL have, such as the roles of a grant, because ZITADEL removes these elements.
+ * Finds those records to delete to which another record refers: a record of the file, or a record that remains in
+ * ZITADEL. Some references are in lists of records that both the file and ZITADEL have, such as the roles of a grant.
+ * These references are ignored, because ZITADEL only removes them from the list.
  */
 export async function findReferred(connection: ZitadelConnection, searched: Searched): Promise<readonly KeptRecord[]> {
   const kept = new Map<string, KeptRecord>();
@@ -56,7 +57,10 @@ export async function findReferred(connection: ZitadelConnection, searched: Sear
 
 type Keep = (target: DoomedRecord, referrer: KeyedRecord) => void;
 
-/** Searches the records that exports contain. Skips keys: ZITADEL deletes them together with their users. */
+/**
+ * Searches the records that ZITADEL's exports contain. Leaves out keys, because ZITADEL deletes the keys of a user
+ * together with the user.
+ */
 async function searchExported(
   { signal }: ZitadelConnection,
   { database, doomed }: Searched,
@@ -73,8 +77,8 @@ async function searchExported(
 }
 
 /**
- * Searches the grants and memberships of all organisations, because exports may omit some. Uses events, because they
- * show the latest changes.
+ * Searches the grants and memberships of all organisations, because exports may lack some of them. Reads events,
+ * because only events show the latest changes.
  */
 async function searchEvents(
   connection: ZitadelConnection,
@@ -102,13 +106,14 @@ function targetsOf(record: KeyedRecord, doomed: DoomedRecords) {
 }
 
 /**
- * Whether a reference is in a list. If the record to which it refers is deleted, ZITADEL removes only the list element.
+ * Whether a reference is an element of a list. If ZITADEL deletes the record to which it refers, it removes only this
+ * element from the referring record.
  */
 export function isOfList({ key }: Reference): boolean {
   return key.some((path) => path.includes('['));
 }
 
-/** Returns the existing records of a section in the whole instance, with the content of their events. */
+/** Returns the records of a section that exist in any organisation of the instance. Their content comes from events. */
 async function readLive(connection: ZitadelConnection, section: Section): Promise<readonly KeyedRecord[]> {
   const created = creationEvent(section.name);
   if (created === undefined) return [];

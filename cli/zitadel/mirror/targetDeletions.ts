@@ -1,4 +1,5 @@
-// Finds records of a file that were deleted in ZITADEL.
+// Finds records of a file that were deleted in ZITADEL, so that a mirroring import does not create them again by
+// mistake.
 
 import { defined } from '../../../shared/defined.ts';
 import { recordNoun } from '../../../shared/errors/nouns.ts';
@@ -17,47 +18,54 @@ import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { readEvents, type ZitadelEvent } from '../zitadelEvents.ts';
 import { isOfList } from './referrers.ts';
 
-/** The records of a file that an import is about to create. */
+/** A file whose records an import is about to create, and which deletions it must respect. */
 interface CreatedRecords {
   readonly ledger: ImportLedger;
-  /** The existing organisations of the file in which the import must not undo deletions. */
+  /**
+   * The ids of those organisations of the file that exist in ZITADEL, and in which the import must not undo deletions.
+   */
   readonly orgIds: ReadonlySet<string>;
-  /** The user of the token. Earlier mirroring imports deleted records as this user. */
+  /** The id of the token's user. With this user, earlier mirroring imports may have deleted records. */
   readonly callerId: string;
-  /** The time at which the source was read. */
+  /** The time at which the source was read for the file, as an ISO 8601 date. */
   readonly readTime: string;
 }
 
-/** A deleted record, and the event that deleted the record or its parent. */
+/**
+ * A record of the file that was deleted in ZITADEL. The event has deleted the record itself or a parent of the record.
+ */
 interface DeletedRecord {
   readonly record: LedgerRecord;
   readonly removal: ZitadelEvent;
 }
 
-/** A record that may be deleted, with its last deletion and the last deletion of a parent. */
+/**
+ * A record of the file that may have been deleted in ZITADEL: the last deletion of the record itself, and the last
+ * deletion of one of its parents.
+ */
 interface RemovedRecord {
   readonly record: LedgerRecord;
   readonly own: ZitadelEvent | undefined;
   readonly parent: ZitadelEvent | undefined;
 }
 
-/** The last event that removed each record. */
+/** For each deleted record, the last event that has removed it. */
 interface Removals {
-  /** Events about records of the file's organisations, by key. */
+  /** The events about records of the file's organisations. A key identifies the record. */
   readonly own: ReadonlyMap<string, ZitadelEvent>;
   /**
-   * Events about records with their own ids, by path. These records may be parents of other records, even in other
-   * organisations.
+   * The events about records that have ids of their own. The keys are the paths of the records. Such a record can be
+   * the parent of other records, even in other organisations.
    */
   readonly parents: ReadonlyMap<string, ZitadelEvent>;
 }
 
-/** The largest number of records that an error lists. */
+/** The maximum number of records in an error message. */
 const MAX_NAMED = 20;
 
 /**
- * Requires that no other user has deleted a record that the import is about to create, and that the token's user has
- * not deleted such a record since the source was read.
+ * Requires that the import does not create records again that were deleted on purpose: by another user, or by the
+ * token's user after the source was read.
  * @throws IdentityError ZITADEL_MIRROR_DELETED
  */
 export async function requireNotDeleted(connection: ZitadelConnection, created: CreatedRecords): Promise<void> {
@@ -102,15 +110,18 @@ function latest(events: readonly (ZitadelEvent | undefined)[]): ZitadelEvent | u
     .at(-1);
 }
 
-/** Whether the import is about to create a record, or would create it if ZITADEL accepted the id again. */
+/**
+ * Whether the import will create a record. Also true if only the id prevents this, because ZITADEL does not accept it a
+ * second time.
+ */
 function isToCreate({ isHeld, outcome, found, issues }: LedgerRecord): boolean {
   const isUsed = issues.some(({ reason }) => reason === 'id_used');
   return !isHeld && (isUsed || (outcome === null && found === 'missing'));
 }
 
 /**
- * Omits records that were created again after their deletion. If a record existed when its parent was deleted, that
- * deletion also deleted the record, even if the parent was created again.
+ * Leaves out records that were created again after their deletion. If a record existed when its parent was deleted, the
+ * record was deleted too, and stays deleted even if the parent was created again.
  */
 async function withoutRecreated(
   connection: ZitadelConnection,
@@ -141,15 +152,18 @@ async function withoutRecreated(
   });
 }
 
-/** Returns the organisation that owns a record's events; undefined if it may be any organisation. */
+/**
+ * Returns the organisation to which the events of a record belong. Returns undefined if they can belong to any
+ * organisation.
+ */
 function ownerOfEvents({ record: { record } }: RemovedRecord): string | undefined {
   return creationEvent(record.section.name)?.isShared === true ? undefined : record.orgId;
 }
 
 /**
- * Returns the last event that removed each record of the given organisations, and the last event that removed each
- * possible parent. Omits removals by the token's user before the source was read: if the file contains such a record,
- * it was created in the source again.
+ * Returns the last event that removed each record of the given organisations, and each record that can be a parent.
+ * Leaves out records that the token's user removed before the source was read. If the file contains such a record, the
+ * record was created in the source again.
  */
 async function readRemovals(
   connection: ZitadelConnection,
@@ -178,7 +192,7 @@ function setLatest(events: Map<string, ZitadelEvent>, key: string, event: Zitade
   events.set(key, latest([events.get(key), event]) ?? event);
 }
 
-/** Whether an event happened after the source was read. */
+/** Whether an event is later than the reading of the source. */
 function isLater({ createdAt }: ZitadelEvent, readTime: string): boolean {
   return Number(createdAt / 1_000n) > Date.parse(readTime);
 }
@@ -186,7 +200,7 @@ function isLater({ createdAt }: ZitadelEvent, readTime: string): boolean {
 interface RemovableKind {
   readonly section: SectionName;
   readonly created: CreationEvent;
-  /** The types of the events that remove the records. */
+  /** The types of events that remove records of this kind. */
   readonly removed: readonly string[];
 }
 
@@ -215,8 +229,8 @@ function eventKey(
 }
 
 /**
- * Returns the keys of the events that may remove a record. An event without the last of the identifying values removes
- * several records, such as all triggers of a flow.
+ * Returns the keys of the events that can remove a record. If an event lacks the last of the identifying values, it
+ * removes several records. For example, one event removes all triggers of a flow.
  */
 function recordKeys({ record: { section, orgId, json } }: LedgerRecord): string[] {
   const created = creationEvent(section.name);
@@ -229,7 +243,7 @@ function recordKeys({ record: { section, orgId, json } }: LedgerRecord): string[
   );
 }
 
-/** Returns the path of the record that an event removes; undefined for a record without its own id. */
+/** Returns the path of the record that an event removes. Returns undefined if the record has no id of its own. */
 function removedPath(section: SectionName, event: ZitadelEvent): string | undefined {
   const { ids } = recordKinds[section];
   if (ids === 'none') return undefined;
@@ -237,7 +251,7 @@ function removedPath(section: SectionName, event: ZitadelEvent): string | undefi
   return documentPath({ collection: recordSection(section).collection, id: documentId(id) });
 }
 
-/** The collections of records that are aggregates, by the type of the aggregate. */
+/** For each type of aggregate, the collection of the records that are aggregates of this type. */
 const aggregates = new Map(
   kinds.flatMap(({ section, created: { aggregateType } }) => {
     const { ids } = recordKinds[section];
@@ -246,7 +260,7 @@ const aggregates = new Map(
   }),
 );
 
-/** Returns the paths of a record's parents. If ZITADEL deletes a parent, it also deletes the record. */
+/** Returns the paths of a record's parents. ZITADEL deletes the record together with any of them. */
 function parentPaths({ record }: LedgerRecord): string[] {
   const { section, orgId, json } = record;
   const referenced = planReferences(record).filter(({ reference }) => !isOfList(reference));

@@ -1,4 +1,4 @@
-// Finds the owners of a file's ids in a ZITADEL instance.
+// Finds out to which records of a ZITADEL instance the ids in a file belong.
 
 import { z } from 'zod';
 import type { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
@@ -19,7 +19,7 @@ import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { type EventTime, oldestEvent, readEvents, readEventsOf, type ZitadelEvent } from '../zitadelEvents.ts';
 import type { ClaimedId, IdOwner } from './ownership.ts';
 
-// This module uses events, because searches lag and do not return deleted records.
+// The owners of ids are read from events. ZITADEL's searches show changes late, and do not show deleted records.
 
 const TABLES = `
   CREATE TABLE ids (space TEXT, id TEXT, orgId TEXT, noun TEXT, aggregateId TEXT, parentId TEXT,
@@ -42,14 +42,17 @@ const idRow = z.object({ id: z.string() });
 const nameRow = z.object({ name: z.string() });
 const countRow = z.object({ ids: z.number() });
 
-/** An id and its id space. */
+/** An id and the space in which it is unique. */
 interface SpaceId {
   readonly space: IdSpace;
   readonly name: string;
   readonly id: string;
 }
 
-/** The id spaces, by the collection of the records. Keys of service users and keys of applications share a space. */
+/**
+ * The id spaces. The key is the collection of the records. Keys of service users and keys of applications have ids in
+ * the same space.
+ */
 const spaces: ReadonlyMap<string, IdSpace> = new Map(
   recordSections.flatMap(({ name, collection }): [string, IdSpace][] => {
     const { ids } = recordKinds[name];
@@ -57,53 +60,56 @@ const spaces: ReadonlyMap<string, IdSpace> = new Map(
   }),
 );
 
-/** Whether the ids of a space are ids of aggregates. The command can read the events of an aggregate by its id. */
+/**
+ * Whether the ids of a space are ids of aggregates. The events about such an id can be read separately from other
+ * events.
+ */
 function isOfAggregates({ fields }: IdSpace): boolean {
   return fields === undefined;
 }
 
-/** Returns the id of a record by its path; undefined for a record without its own id. */
+/** Converts the path of a record to its id. Returns undefined for a record without an id of its own. */
 function idOf(path: string): SpaceId | undefined {
   const end = path.indexOf('/');
   const space = spaces.get(path.slice(0, end));
   return space === undefined ? undefined : { space, name: nameOf(space), id: decodeURIComponent(path.slice(end + 1)) };
 }
 
-/** Returns the name of a space: its first collection. */
+/** Returns the name of a space, which is the name of its first collection. */
 function nameOf(space: IdSpace): string {
   return [...spaces].find(([, other]) => other === space)?.[0] ?? '';
 }
 
 /**
- * Whether a record is part of the record to which it refers, so that the same organisation must own both. A link is not
- * part of an identity provider: the provider may belong to the instance.
+ * Whether a reference means that the referring record is a part of the other record. Both must then belong to the same
+ * organisation. A link is not a part of an identity provider, because the provider may belong to the instance.
  */
 export function isOwnReference({ collection, ifForeign, permittedBy }: Reference): boolean {
   return ifForeign !== undefined && permittedBy === undefined && collection !== 'identityProviders';
 }
 
-/** The owners of the ids of a file, in the database of a run. */
+/** To which records of ZITADEL the ids in a file belong. Stored in tables of the run's database. */
 export class IdOwners implements RecordVisitor {
   private readonly database: TemporaryDatabase;
-  /** For each stream, the time of the newest event that was read so far. */
+  /** For each stream of events, the time of the newest event that has been read. */
   private readonly readTo = new Map<EventStream, EventTime>();
   private hasFirstEvent = false;
 
-  /** @param database receives the tables of the owners */
+  /** @param database the database in which the tables are created */
   constructor(database: TemporaryDatabase) {
     this.database = database;
     database.create(TABLES);
   }
 
-  /** The time of the newest event about users that was read; undefined without such an event. */
+  /** The time of the newest event about users that has been read. Undefined if none has been read. */
   get usersReadTo(): EventTime | undefined {
     const [stream] = spaces.get(humanUserSection.collection)?.streams ?? [];
     return stream && this.readTo.get(stream);
   }
 
   /**
-   * Adds the id of a record of the file, and the ids to which it refers. Skips an invalid record, because the import
-   * does not send it.
+   * Adds the id of a record of the file, and the ids of records of which it is a part. Ignores an invalid record,
+   * because the import does not send it.
    */
   add(record: OrganisationRecord): void {
     if (record.invalid !== undefined) return;
@@ -122,9 +128,9 @@ export class IdOwners implements RecordVisitor {
   }
 
   /**
-   * Reads the owners of all ids. Reads the instance's events by type, or the events of each aggregate if the instance
-   * has more pages of events than the file has ids. The next call reads only later events. Releases the ids that
-   * `claim` has reserved.
+   * Reads the owners of all added ids. Reads the events of the whole instance. If these are more pages than the file
+   * has ids, and the ids are ids of aggregates, reads the events of each aggregate instead. A second call reads only
+   * later events. Forgets which ids were reserved by `claim`.
    * @throws IdentityError ZITADEL_HISTORY_INCOMPLETE if the instance does not return its first event
    */
   async read(connection: ZitadelConnection): Promise<void> {
@@ -136,7 +142,7 @@ export class IdOwners implements RecordVisitor {
     for (const space of new Set(spaces.values())) await this.readSpace(connection, space);
   }
 
-  /** Reads the owners of the given ids again. The ids must be ids of aggregates. */
+  /** Reads the owners of the given ids again. They must be ids of aggregates. */
   async refreshIds(connection: ZitadelConnection, paths: readonly string[]): Promise<void> {
     const found = paths.map(idOf).filter((one) => one !== undefined);
     for (const [space, ids] of Map.groupBy(found, (one) => one.space)) {
@@ -149,7 +155,10 @@ export class IdOwners implements RecordVisitor {
     }
   }
 
-  /** Reserves a free id for an organisation of the file, so that no other organisation of the file gets it. */
+  /**
+   * Reserves an id that is free in ZITADEL for a record of the file. Other organisations of the file cannot get this id
+   * then.
+   */
   claim(path: string, { orgId, noun }: ClaimedId): void {
     const found = idOf(path);
     if (found === undefined) return;
@@ -168,7 +177,7 @@ export class IdOwners implements RecordVisitor {
       this.database.statement('SELECT count(*) AS ids FROM ids WHERE space = ?').get(name),
     );
     if (ids === 0) return;
-    // Reading an aggregate takes about as long as reading a page of events.
+    // Reading the events of one aggregate takes about as much time as reading a page of events.
     const maxPages = isOfAggregates(space) ? ids : Number.POSITIVE_INFINITY;
     for (const stream of space.streams) {
       const { aggregateType, created, removed, removedAggregate, removedParent } = stream;
@@ -203,7 +212,10 @@ export class IdOwners implements RecordVisitor {
       for (const event of events) this.apply(space, event);
   }
 
-  /** Applies an event. The first record with an id owns the id until the record is removed. */
+  /**
+   * Updates the owner of an id by an event. The first record that is created with an id owns the id until the record is
+   * removed.
+   */
   private apply(space: IdSpace, event: ZitadelEvent): void {
     const { aggregateId, owner, type, payload, createdAt } = event;
     const name = nameOf(space);
@@ -229,22 +241,20 @@ export class IdOwners implements RecordVisitor {
   }
 
   /**
-   * Returns the name of an organisation of the target, which may be deleted, or of the file; undefined for the
-   * instance's id.
+   * Returns the name of an organisation that ZITADEL has or had, or that is in the file. Returns undefined for the id
+   * of the instance.
    */
   organisationName(orgId: string): string | undefined {
     const columns = this.database.statement(ORGANISATION_NAME).get(orgId, orgId);
     return columns === undefined ? undefined : nameRow.parse(columns).name;
   }
 
-  /** Returns the organisations of the file that the target has deleted. */
+  /** Returns the ids of the file's organisations that are deleted in ZITADEL. */
   get deletedOrganisations(): readonly string[] {
     return this.database.all(DELETED_ORGANISATIONS).map((columns) => idRow.parse(columns).id);
   }
 
-  /**
-   * Whether `claim` has reserved an id for a record of the file. Always false for ids that are not ids of aggregates.
-   */
+  /** Whether `claim` has reserved an id. Always false if the id is not the id of an aggregate. */
   isClaimed(path: string): boolean {
     const found = idOf(path);
     if (found === undefined || !isOfAggregates(found.space)) return false;
@@ -252,7 +262,10 @@ export class IdOwners implements RecordVisitor {
     return this.database.statement(sql).get(found.name, found.id, CLAIMED_AT) !== undefined;
   }
 
-  /** Returns the owner of an id; undefined if no record ever had it, or the id is not in an id space. */
+  /**
+   * Returns the owner of an id. Returns undefined if no record ever had the id, or if records of this kind have no ids
+   * of their own.
+   */
   ownerOf(path: string): IdOwner | undefined {
     const found = idOf(path);
     if (found === undefined) return undefined;
@@ -265,9 +278,9 @@ export class IdOwners implements RecordVisitor {
   }
 }
 
-/** The creation time of an id that `claim` has reserved. This time is later than the removal of any organisation. */
+/** The time of creation that is stored for a reserved id. It is later than any deletion of an organisation. */
 const CLAIMED_AT = Number.MAX_SAFE_INTEGER;
-/** Whether the organisation of an id was deleted after the record was created. */
+/** An SQL expression: whether the organisation that owns an id was deleted after the id's record was created. */
 const GONE = 'coalesce((SELECT removedAt > createdAt FROM organisations WHERE organisations.id = orgId), 0)';
 const FORGET =
   'UPDATE ids SET orgId = NULL, noun = NULL, aggregateId = NULL, parentId = NULL, openTo = NULL, createdAt = NULL, isRemoved = NULL';
@@ -285,9 +298,9 @@ const OWNER = `
   WHERE space = ? AND id = ? AND orgId IS NOT NULL`;
 
 /**
- * Describes the id of a record, so that the caller can decide whether the record may have the id; undefined for a
- * record without its own id.
- * @param readJson reads the record, which is necessary only if a record with the id was deleted
+ * Returns what must be known about a record's id to decide whether the record may have it. Returns undefined for a
+ * record without an id of its own.
+ * @param readJson reads the record. Called only if a record with the same id was deleted
  */
 export function claimedId(
   { section, orgId }: Pick<OrganisationRecord, 'section' | 'orgId'>,

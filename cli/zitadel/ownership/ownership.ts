@@ -1,47 +1,57 @@
-// Decides whether an import may send a record, by the owner of its id.
+// Decides whether an import may send a record. This depends on which record in ZITADEL has or had the record's id.
 
 import type { recordIssues } from '../../../shared/errors/recordIssues.ts';
 
-/** The owner of an id in a ZITADEL instance, according to its events. */
+/** The record that has or had an id in a ZITADEL instance, according to events. */
 export interface IdOwner {
-  /** The id of the record's organisation; the instance's id for an identity provider of the instance. */
+  /**
+   * The id of the organisation to which the record belongs. For an identity provider of the instance, the id of the
+   * instance.
+   */
   readonly orgId: string;
-  /** The kind of the record, such as `service user`. */
+  /** The noun for the record, such as `service user`. */
   readonly noun: string;
-  /** The aggregate of the record's events. */
+  /** The id of the aggregate to which the record's events belong. */
   readonly aggregateId: string;
-  /** Whether the record exists, was deleted, or was deleted with its organisation. */
+  /** Whether the record still exists, was deleted itself, or was deleted with its organisation. */
   readonly state: 'live' | 'deleted' | 'deletedWithOrganisation';
-  /** Another organisation that may refer to the record as if that organisation owned it. */
+  /** The id of another organisation whose records may refer to this record as if it were their own. */
   readonly openTo?: string | undefined;
-  /** Whether the owner is an earlier record of the file, and the id was free in the target. */
+  /** Present if the id is free in ZITADEL, and an earlier record of the file already uses it. */
   readonly isOfFile?: true;
 }
 
-/** The id of a record of the file. */
+/** The id that a record of the file has, with facts about the record. */
 export interface ClaimedId {
   readonly orgId: string;
   readonly noun: string;
-  /** Whether the record is an aggregate, with events of its own. */
+  /** Whether the record is an aggregate. It then has events of its own. */
   readonly isAggregate: boolean;
-  /** Whether the record is a person. */
   readonly isPerson: boolean;
-  /** The aggregate in which ZITADEL rejects the id if an earlier record with the id was deleted there. */
+  /**
+   * The id of the aggregate in which ZITADEL accepts the id only once. Present if an earlier record with the id was
+   * deleted.
+   */
   readonly usedOnceIn?: string;
 }
 
-/** How the target's release behaves. */
+/** What depends on the release of ZITADEL. */
 export interface ReleaseFacts {
-  /** Whether ZITADEL assigns a new event of an aggregate to the organisation of the aggregate's first event. */
+  /**
+   * Whether ZITADEL writes a new event of an aggregate into the organisation that owned the aggregate's first event.
+   */
   readonly writesToFirstOwner: boolean;
 }
 
-/** Whether an id is free, belongs to the organisation, or is refused. `conflict` contains the reason. */
+/**
+ * Whether an id is free, already belongs to the record's organisation, or must not be used. `conflict` contains the
+ * reason.
+ */
 export type OwnershipDecision =
   | { readonly outcome: 'free' | 'own' }
   | { readonly outcome: 'refused'; readonly conflict: OwnerConflict };
 
-/** The reason why the import does not send a record, and the owner of its id. */
+/** The reason why a record must not use its id, and the owner of the id. */
 interface OwnerConflict {
   readonly reason: keyof Pick<
     typeof recordIssues,
@@ -51,9 +61,10 @@ interface OwnerConflict {
 }
 
 /**
- * Decides whether an import may send a record. ZITADEL itself rejects another organisation's id only for people. For
- * other kinds, ZITADEL silently adds the new content to the other organisation's record.
- * @param owner the owner of the id; undefined if no record ever had it
+ * Decides whether an import may send a record. This is necessary because ZITADEL itself rejects an id of another
+ * organisation only for people. For any other record, it silently adds the new content to the record of the other
+ * organisation.
+ * @param owner the record that has or had the id; undefined if no record ever had it
  */
 export function decideOwnership(
   id: ClaimedId,
@@ -71,24 +82,24 @@ export function decideOwnership(
     if (!isOwn) return refused('id_taken');
     return owner.noun === id.noun ? { outcome: 'own' } : refused('id_of_other_kind');
   }
-  // ZITADEL looks up a person by id alone, and does not check whether the organisation is deleted.
+  // ZITADEL finds a person by id alone. It does not check whether the person's organisation is deleted.
   if (owner.state === 'deletedWithOrganisation' && id.isPerson && owner.noun === id.noun) return refused('id_deleted');
   if (isOwn && owner.state === 'deleted' && owner.aggregateId === id.usedOnceIn) return refused('id_used');
   if (!isOwn && id.isAggregate && writesToFirstOwner) return refused('id_deleted_elsewhere');
   return { outcome: 'free' };
 }
 
-/** An organisation of the file that exists or existed in the target. */
+/** What is known about an organisation of the file that ZITADEL has or had. */
 export interface OrganisationState {
-  /** Whether the organisation was deleted and not created again. */
+  /** Whether the organisation is deleted in ZITADEL at present. */
   readonly isDeleted: boolean;
-  /** Whether the user of the token was a member of the organisation when it was deleted. */
+  /** Whether the token's user was a member of the organisation when it was deleted. */
   readonly hadCaller: boolean;
 }
 
 /**
- * Returns the reason if ZITADEL rejects the import of an organisation because it was deleted. Release 4 rejects it only
- * if the token's user was a member.
+ * Returns the reason why ZITADEL rejects an organisation that was deleted; undefined if it accepts the organisation.
+ * Release 4 rejects the organisation only if the token's user was a member.
  */
 export function refusesOrganisation(
   { isDeleted, hadCaller }: OrganisationState,
@@ -99,7 +110,7 @@ export function refusesOrganisation(
   return hadCaller ? 'organisation_left' : undefined;
 }
 
-/** Whether the records of an organisation may refer to a record with this owner as if the organisation owned it. */
+/** Whether records of an organisation may refer to a record with the given owner as if it were their own. */
 export function mayReferTo(orgId: string, owner: IdOwner | undefined): boolean {
   return owner === undefined || owner.state !== 'live' || owner.orgId === orgId || owner.openTo === orgId;
 }

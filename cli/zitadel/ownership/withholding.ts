@@ -1,4 +1,4 @@
-// Withholds records from an import, because other records of the target have their ids.
+// Excludes records from an import ("withholds" them) because their ids belong to other records in ZITADEL.
 
 import { withArticle } from '../../../shared/errors/nouns.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
@@ -12,7 +12,7 @@ import { readEventsOf } from '../zitadelEvents.ts';
 import { claimedId, type IdOwners } from './idOwners.ts';
 import { decideOwnership, type IdOwner, mayReferTo, type ReleaseFacts, refusesOrganisation } from './ownership.ts';
 
-/** The records of a file, and the owners of their ids. */
+/** The records of a file, and the owners that their ids have in ZITADEL. */
 export interface OwnedFile {
   readonly ledger: ImportLedger;
   readonly owners: IdOwners;
@@ -20,9 +20,10 @@ export interface OwnedFile {
 }
 
 /**
- * Withholds all records of organisations whose ids ZITADEL no longer accepts, because the organisations were deleted.
- * Release 2 would write the records into the deleted organisations.
- * @param callerId the user of the token, whom ZITADEL makes a member of each organisation that the user creates
+ * Excludes all records of organisations that ZITADEL does not accept again, because the organisations were deleted
+ * there. Release 2 would write the records into the deleted organisations.
+ * @param callerId the id of the token's user. ZITADEL makes this user a member of each organisation that the user
+ * creates
  */
 export async function withholdDeleted(connection: ZitadelConnection, file: OwnedFile, callerId: string): Promise<void> {
   const { ledger, owners, imports } = file;
@@ -48,8 +49,8 @@ const memberEvents = {
 };
 
 /**
- * Withholds each record whose id has another owner, and each record that would become part of another organisation's
- * record. Also withholds all records that refer to a withheld record.
+ * Excludes each record whose id has another owner, and each record that would become a part of a record of another
+ * organisation. Also excludes all records that refer to an excluded record.
  */
 export function withholdForeign(file: OwnedFile): void {
   const { ledger, owners } = file;
@@ -64,7 +65,7 @@ export function withholdForeign(file: OwnedFile): void {
   ledger.withholdDependents();
 }
 
-/** Withholds a record if its id has another owner. Returns that owner. */
+/** Excludes a record from the import if its id has another owner. Returns this owner. */
 export function withholdIfForeign(
   { ledger, owners, imports }: OwnedFile,
   { position, orgId, section, path }: LedgerDocument,
@@ -94,7 +95,6 @@ function ownerText({ orgId }: IdOwner, owners: IdOwners): string {
     : `organisation ${organisationText(owners, orgId)}`;
 }
 
-/** Returns an organisation's id with its name. */
 export function organisationText(owners: IdOwners, orgId: string): string {
   return named(orgId, owners.organisationName(orgId));
 }
