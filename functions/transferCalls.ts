@@ -58,7 +58,7 @@ export async function findOwn(
 
 interface Deletion {
   readonly kind: TransferKind;
-  /** The query parameter with the id of the object. */
+  /** The name of the query parameter that contains the object's id. */
   readonly parameter: string;
   readonly operation: 'export' | 'import';
 }

@@ -43,8 +43,8 @@ export async function completeFile(
   warn: (warning: string) => void = () => {},
 ): Promise<void> {
   await removeLeftFolders(target, warn);
-  // A process that is killed leaves this folder. The lock in the folder shows other processes whether its process still
-  // runs.
+  // A process that is killed leaves this folder behind. The lock in the folder shows other processes whether the
+  // process that created it still runs.
   const folder = await mkdtemp(`${target}${PARTIAL}`);
   try {
     using _ = await lockNewFile(join(folder, LOCK));
@@ -174,7 +174,7 @@ export async function directoryProblem(directory: string): Promise<string | unde
     return undefined;
   } catch (error) {
     const code = systemCode(error);
-    // The directory exists, so it belongs to the operating system, such as /proc, and accepts no new files.
+    // The directory exists but accepts no new files, so it belongs to the operating system, such as /proc.
     if (code === 'ENOENT' && existsSync(directory)) return 'accepts no new files';
     const problem = directoryProblems.get(code);
     if (problem === undefined) throw error;

@@ -84,8 +84,8 @@ class Cursor {
   }
 
   /**
-   * Returns the next records if they belong to the organisation. Skips records with smaller organisation ids, because
-   * these organisations do not exist.
+   * Returns the next records if they belong to the organisation. Skips records of organisations with smaller ids,
+   * because the snapshot does not contain these organisations.
    */
   take(orgId: string): Documents {
     while (compareBytes(this.documents[this.index]?.orgId ?? orgId, orgId) < 0) this.index++;

@@ -51,8 +51,8 @@ export class ExportedRecords {
 
   /**
    * Omits records that refer to users and organisations that are being deleted. The export omits these users and
-   * organisations, so an import could not create the records. If nothing is being deleted, this costs at most three
-   * small reads.
+   * organisations, so an import could not create the records. If nothing is being deleted, the check costs at most
+   * three small reads.
    */
   private async withoutDeleted(section: Section, documents: Documents): Promise<Documents> {
     const mayNameUsers = section.references?.some(isRequiredUser) === true;

@@ -32,8 +32,8 @@ interface Session {
   readonly draft: Draft;
   object: StoredObject | undefined;
   /**
-   * The request that is being received. A new request of the same upload ends it, because its client must have
-   * abandoned it.
+   * The request that is being received. A new request of the same upload ends the earlier request, which the client
+   * must have abandoned.
    */
   current: { readonly message: IncomingMessage; readonly done: Promise<unknown> } | undefined;
 }

@@ -43,7 +43,7 @@ export interface DocumentKey {
   readonly id: string;
 }
 
-/** A document as it was read. It contains only the requested fields. */
+/** A stored document, with only the fields that were requested. */
 export interface StoredDocument extends DocumentFields {
   readonly id: string;
 }

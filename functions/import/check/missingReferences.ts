@@ -27,8 +27,8 @@ type Rejection = RecordIssue | 'notCarried';
 type TargetRejection = KeyedIssue | 'notCarried';
 
 /**
- * Returns the reason to reject a record: the first reference whose target is missing, invalid or in another
- * organisation.
+ * Returns the reason to reject a record. The first reference whose target is missing, invalid or in another
+ * organisation determines the reason.
  * @param created looks up whether this import omits a record
  */
 export function findRejection(
@@ -79,7 +79,7 @@ function withTarget(
   found: Found,
 ): RecordIssue {
   const targetOf = ({ key }: PlannedReference) => found.get(documentPath(key));
-  // The cause may be a missing target of another reference of the record, if that absence has the same issue.
+  // The issue may also come from another reference of the record, if the absence of its target has the same issue.
   const explains = (other: PlannedReference) => other === planned || other.reference.missing.key === issue.key;
   const missing = [planned, ...references].find(
     (other) => explains(other) && targetOf(other) === undefined && !isKeptIfMissing(other),

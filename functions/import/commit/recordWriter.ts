@@ -31,9 +31,9 @@ interface BatchInFlight {
 }
 
 /**
- * Commits records in batches, and reports outcomes in the order of the records. Several batches are in flight; their
- * limit bounds the memory. Disposing of the writer waits for these batches, so that nothing is written after an error,
- * and reports the outcomes of successful batches.
+ * Commits records in batches, and reports outcomes in the order of the records. A limit on the batches in flight bounds
+ * the memory. Disposing of the writer waits for the batches in flight, so that nothing is written after an error, and
+ * reports the outcomes of successful batches.
  */
 export class RecordWriter implements AsyncDisposable {
   private readonly context: ImportContext;

@@ -48,8 +48,8 @@ export class WaitingRecords {
 }
 
 /**
- * Orders waiting records so that each follows the record that has its name. Records that wait for each other are in the
- * same group.
+ * Orders waiting records so that each record follows the record whose name it needs. Records that wait for each other
+ * are in the same group.
  * @param bytesOf the size of a record in a commit
  * @returns the groups, in the order in which to write them
  */

@@ -211,7 +211,7 @@ export class Deletions implements Disposable {
 
   /**
    * Delays the deletion of a record until the file's records are written, because a stored record that is not deleted
-   * may still refer to it. Also delays the deletion of all records that it requires.
+   * may still refer to the record. Also delays the deletion of all records that the record requires.
    */
   hold(path: string): void {
     this.database.run(
@@ -223,8 +223,8 @@ export class Deletions implements Disposable {
   }
 
   /**
-   * Returns the key of a record to delete, if the import can delete the record in the commit that claims the record's
-   * name.
+   * Returns the key of a record to delete, if the import can delete it in the same commit in which another record
+   * claims its name.
    */
   findFree(path: string): DocumentKey | undefined {
     const sql = 'SELECT path, collection, id, section, org FROM deletions WHERE path = ? AND held = 0';

@@ -95,7 +95,7 @@ export class InspectedRecords implements RecordVisitor {
     return found?.key.id === id ? found : undefined;
   }
 
-  /** Looks up whether the first organisation is stored. Keeps records until the answer arrives. */
+  /** Looks up whether the first organisation is stored. Until the answer arrives, records are kept. */
   private async findOut(orgId: string): Promise<void> {
     this.isKeeping = true;
     // Ignore an error of the database, because the import's next call fails too.

@@ -27,7 +27,7 @@ type LostRoles = ReadonlyMap<RecordPlan, ReadonlySet<string>>;
 
 interface RolesInUse {
   /**
-   * The project grants that must not lose their roles, each with a description of the user grants that use the roles.
+   * The project grants that would lose roles in use, each with a description of the user grants that use these roles.
    */
   readonly rolesInUse: ReadonlyMap<RecordPlan, IssueParams>;
   /**

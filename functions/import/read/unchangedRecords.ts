@@ -94,7 +94,7 @@ export async function findUnchanged(
 
 const mirroredFields: readonly FieldName[] = [...contentFields, 'changedAt'];
 
-/** Whether a record equals the stored record, and a mirroring import has nothing more to do for it. */
+/** Whether a record equals the stored record, and a mirroring import has nothing more to do for this record. */
 function isStored(
   record: InspectedRecord,
   stored: StoredDocument | undefined,

@@ -1,6 +1,6 @@
 import type { ImportProgress } from '../contract.ts';
 
-/** Before this time, and before this share of the records is settled, the speed cannot be estimated. */
+/** Before this time, and before the following share of the records has an outcome, the speed is not estimated. */
 const MIN_MEASURED_MS = 3_000;
 const MIN_MEASURED_SHARE = 0.01;
 

@@ -62,8 +62,8 @@ export class ImportReport {
    */
   private readonly writeWarnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
   /**
-   * The warnings about the request and the whole file. The response lists all of them; the limit for other warnings
-   * does not count them.
+   * The warnings about the request and the whole file. The response lists all of them, in addition to the limited
+   * number of other warnings.
    */
   private readonly fileWarnings: ImportWarning[] = [];
   /** The first repeated records, by the indices of their errors. */

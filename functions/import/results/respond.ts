@@ -69,7 +69,10 @@ function answerJson(answer: ImportAnswer, maxBytes: number): string {
   return 'upload' in answer ? JSON.stringify(answer) : fittedResponse(answer, maxBytes);
 }
 
-/** Whether the client wants events: it lists their media type, and does not prefer JSON. A wildcard does not count. */
+/**
+ * Whether the client wants events: the Accept header lists their media type, and does not prefer JSON. A wildcard does
+ * not count.
+ */
 function acceptsEvents(context: Context<HttpEnv>): boolean {
   const match = (given: readonly { readonly type: string; readonly q: number }[]) => {
     const weight = (type: string) => given.find((one) => one.type.toLowerCase() === type)?.q ?? 0;

@@ -100,8 +100,8 @@ async function attempt(
   try {
     return await retry(conflictPolicy, enter, signal);
   } catch (error) {
-    // The commit may have succeeded although its response was lost. The lease would then exclude other holders until it
-    // expires.
+    // The commit may have succeeded although its response was lost. In this case, the lease would exclude other holders
+    // until it expires.
     if (isSent) await leave(connection, holder);
     throw error;
   }

@@ -34,7 +34,7 @@ export interface LockRequest {
 export interface Fence {
   readonly epoch: string;
   readonly versions: readonly string[];
-  /** Aborts when this process notices that its lease had expired and another process has removed it. */
+  /** Aborts when this process notices that its lease has expired and another process has removed the lease. */
   readonly lost: AbortSignal;
 }
 

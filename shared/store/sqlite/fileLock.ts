@@ -170,8 +170,8 @@ function readHolder(file: string): LockHolder | 'unreadable' | undefined {
 const LOOK_MS = 100;
 
 /**
- * Reads the description in a file that its holder keeps locked. Another process may lock the file too, to read it, so
- * waits for a moment.
+ * Reads the description in a file that its holder keeps locked. Other processes may also lock the file to read it, so
+ * this function waits for a moment.
  */
 function describeLocked(database: DatabaseSync): LockHolder | 'unreadable' {
   try {

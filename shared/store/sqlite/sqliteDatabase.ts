@@ -36,7 +36,7 @@ const unattendedAdvice = { ...bulkAdvice, records: 1_000 };
 
 export interface SqliteOptions {
   /**
-   * The write-ahead log may exceed the size of the database by this number of bytes. If it grows further, the open
+   * The write-ahead log may exceed the size of the database by this number of bytes. If the log grows further, the open
    * snapshots end.
    */
   readonly logMarginBytes?: number;

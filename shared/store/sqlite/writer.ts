@@ -14,8 +14,9 @@ export type Change = (connection: SqliteConnection, version: number) => void;
 export interface Writer {
   /**
    * Applies a change in a transaction. Small changes that arrive together share a transaction, because a commit takes
-   * longer than the changes. If one of them throws, only its own writes are rolled back; it settles after the commit
-   * too, because it may have read what another change wrote. If the commit fails, all its changes fail.
+   * longer than the changes. If a change throws, only its own writes are rolled back. A failed change also settles only
+   * after the commit, because it may have read what another change wrote. If the commit fails, all changes of the
+   * transaction fail.
    */
   apply(change: Change, size: 'small' | 'bulk'): Promise<void>;
   /** Runs work while this process has no open write transaction. */
