@@ -6,7 +6,7 @@ output "base_urls" {
 
   precondition {
     condition     = length(local.taken) == 0
-    error_message = "An existing instance has ${join(" and ", keys(local.taken))}, and the new instance ${join(" and ", distinct(values(local.taken)))} would have none of its data. The id of an instance cannot change: set it back. To pass a domain to a new instance, see docs/operations-google-cloud.md, \"Ids, domains and databases\"."
+    error_message = "An existing instance has ${join(" and ", keys(local.taken))}, and the new instance ${join(" and ", distinct(values(local.taken)))} would have none of its data. The id of an instance cannot change: set it back. To pass a domain to a new instance, see docs/operations-google-cloud.md, \"Domains\"."
   }
   precondition {
     condition     = length(local.hasty) == 0

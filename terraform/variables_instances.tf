@@ -13,7 +13,7 @@ variable "instances" {
       max_instances       greatest number of processes of each function; the 20 CPUs of a new project in a region are enough for six of each
       memory              MiB of memory by function, such as { import = 2048 }; V8's heap has half of it
       backup_days         days for which daily backups are kept
-      master_key_version  version of the Secret Manager secret ID-master-key, the master key
+      master_key_version  version of the Secret Manager secret ID-master-key, which contains the master key
   EOT
   type = map(object({
     domains            = list(string)
