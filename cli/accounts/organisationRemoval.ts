@@ -62,7 +62,6 @@ async function requireRemovable(
   return requireOtherOwner(store, reader, ({ orgId }) => orgIds.includes(orgId));
 }
 
-/** Finds the organisations that do not exist. */
 export async function findMissing(reader: Reader, orgIds: readonly string[]): Promise<string[]> {
   const organisations = await reader.getMany(orgIds.map(organisationKey), []);
   return orgIds.filter((_, index) => organisations[index] === undefined);

@@ -5,7 +5,6 @@ import { userKey } from '../../shared/store/documentKeys.ts';
 import type { Reader } from '../../shared/store/store.ts';
 import { type ListedUser, userKind } from './listing.ts';
 
-/** The maximum number of names in the cache. */
 const MAX_KNOWN_NAMES = 10_000;
 
 /** Finds the names of an instance's existing users, with a cache. */

@@ -1,5 +1,3 @@
-// Parsing of command lines by commander.
-
 import {
   Argument,
   type Command as CommanderCommand,

@@ -106,7 +106,6 @@ function breakWords(text: string, width: number): string {
   return text.replace(new RegExp(`\\S{${width}}(?=\\S)`, 'g'), '$& ');
 }
 
-/** Returns the words that select a command, without the program's name. */
 function subcommandWords(command: Commander): string[] {
   return command.parent === null ? [] : [...subcommandWords(command.parent), command.name()];
 }

@@ -138,7 +138,6 @@ interface DeletionCall extends OpenInstance, Surroundings {
   readonly options: { readonly force: boolean };
 }
 
-/** How to delete a user: the command's name, the kind of the user, and the function that deletes the user. */
 interface Deletion {
   readonly name: string;
   readonly kind: ListedUser['kind'];

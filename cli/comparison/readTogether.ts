@@ -15,7 +15,6 @@ export interface ComparedSide {
   readonly options: PlaceExportOptions;
 }
 
-/** The result of reading a side of a comparison. */
 export type SideInspection = PairedInspection & Pick<PlaceInspection, 'notices'>;
 
 /**

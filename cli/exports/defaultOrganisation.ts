@@ -1,5 +1,3 @@
-// Finds the default organisation of a source, which an export leaves out unless the call selects it.
-
 import type { PlaceExportOptions, PlaceFacts } from './placeInterfaces.ts';
 
 /**

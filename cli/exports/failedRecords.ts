@@ -79,7 +79,6 @@ async function find(
  * valid ones in the second reading.
  */
 interface Namesakes {
-  /** The number of errors about these records. */
   readonly errors: number;
   found: number;
   /** The number of invalid records, which every import rejects. */

@@ -102,7 +102,6 @@ export class FileFacts implements RecordVisitor {
   private readonly providerUsers = new Map<string, ProviderUsers>();
   /** For each section, the number of its records, and the size in bytes of their JSON without secrets. */
   readonly sections = new Map<string, { records: number; bytes: number }>();
-  /** The numbers of password hashes by format. */
   hashFormats: Counts = {};
   readonly secrets = new FileSecrets();
   private lists = newLists();

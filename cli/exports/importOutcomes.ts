@@ -13,7 +13,6 @@ export type OutcomeCounts = Record<
   Readonly<Counts>
 >;
 
-/** Returns empty counts for all outcomes. */
 export function noOutcomes(): Record<keyof OutcomeCounts, Counts> {
   return { created: {}, unchanged: {}, overwritten: {}, skipped: {}, failed: {}, notCarried: {}, unconfirmed: {} };
 }

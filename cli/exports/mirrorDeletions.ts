@@ -20,7 +20,6 @@ export interface MirrorDeletions {
   readonly deletionsOmitted: number;
 }
 
-/** Returns the deletions that a response reports. */
 export function deletionsOf({ deletions = [], summary }: ImportResponse): MirrorDeletions {
   const { deleted = {}, deletionsOmitted = 0 } = summary;
   return { deleted, deletions, deletionsOmitted };

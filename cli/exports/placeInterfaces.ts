@@ -46,7 +46,6 @@ export interface PlaceExportOptions extends ExportRequestOptions, CallOptions {
   readonly orgsOnly?: true;
 }
 
-/** An organisation that a place failed to export. */
 export interface UnexportedOrganisation {
   readonly orgId: string;
   /** The message of the place's error, with a remedy. */
@@ -63,7 +62,6 @@ export interface PlaceImportOptions
 /** The part of a call's options that contains the accepted losses. */
 export type AcceptedLosses = Pick<CallOptions, 'accepted'>;
 
-/** Whether a call accepts the given loss. */
 export function accepts({ accepted = [] }: AcceptedLosses, loss: AcceptableLoss): boolean {
   return accepted.includes(loss);
 }
@@ -102,7 +100,6 @@ export interface ExportFile extends AsyncDisposable {
   deleteAfter?(error: unknown): Promise<unknown>;
 }
 
-/** A file that a place has stored. */
 export interface StoredFile {
   readonly place: string;
   readonly bytes: number;
@@ -241,7 +238,6 @@ export interface PlaceFacts {
   readonly defaultOrgId: string | undefined;
   /** The id of the instance, if known. All addresses of the instance have the same id. */
   readonly instanceId?: string | undefined;
-  /** The name of the default organisation, if known. */
   readonly defaultOrgName?: string;
   /** The domains of a ZITADEL instance, from which ZITADEL derives the domains of organisations. */
   readonly domains?: readonly string[];
@@ -252,7 +248,6 @@ export interface PlaceFacts {
   /** The user of the token, if known. */
   readonly caller?: {
     readonly userId: string;
-    /** The organisation to which the user belongs. */
     readonly orgId: string;
     /** The user's roles in the instance, such as IAM_OWNER. */
     readonly roles: readonly string[];

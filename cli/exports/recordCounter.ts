@@ -17,7 +17,7 @@ import type { ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
 const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).partial();
 
 /**
- * Which secrets an export included, and which unknown fields of its request it ignored. The file's manifest contains
+ * Which secrets an export included, and which unknown fields of its request were ignored. The file's manifest contains
  * both.
  */
 export type ExportedRequest = z.infer<typeof exportedRequest>;

@@ -1,5 +1,3 @@
-// Imports and stores content, and shows the progress.
-
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { counted } from '../terminal/numberTexts.ts';
 import {

@@ -1,5 +1,5 @@
-// Writes export files in the form that ZITADEL imports without loss (zitadel 4.6). The command writes them rather than
-// the server, because the command needs this form of the export of any place.
+// Writes export files in the form that ZITADEL imports without loss (zitadel 4.6). The command does this and not the
+// server, because the exported place can also be ZITADEL.
 
 import { withoutEmpty } from '../../shared/defined.ts';
 import type { FilePass } from '../../shared/exportFile/filePass.ts';
@@ -58,7 +58,6 @@ interface CopiedExport {
 
 const statedSteps = exportedManifest.pick({ leftToDo: true, leftToDoOmitted: true }).partial();
 
-/** Writes an export in the form for ZITADEL. */
 class ZitadelFile {
   private readonly export: CopiedExport;
   private readonly signal: AbortSignal;

@@ -9,7 +9,7 @@ import { sentenceIn } from './serverSentence.ts';
 const LET_PASS = 'configure the gateway in front of the instance to forward the calls of this command';
 
 /**
- * For statuses that gateways respond with, what the user can change. Another token would not help with these statuses.
+ * What the user can change, by the status of a gateway's response. Another token would not help with these statuses.
  */
 const remedies: Readonly<Record<number, string>> = {
   401: `${LET_PASS} without credentials of its own`,
@@ -28,7 +28,6 @@ const remedies: Readonly<Record<number, string>> = {
 
 const OTHER = 'check that the address leads to the instance, and that no gateway answers in its place';
 
-/** Whether a status is a redirection. */
 export function isRedirection(status: number): boolean {
   return status >= 300 && status < 400;
 }

@@ -1,5 +1,3 @@
-// Responses after which the client may repeat the request later.
-
 import { defined } from '../../shared/defined.ts';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { gatewayTimedOut, placeUnavailable } from '../../shared/errors/placeErrors.ts';

@@ -78,7 +78,7 @@ export function asRefusal(place: string, error: unknown): unknown {
  */
 export function isDeadline(error: unknown): boolean {
   if (errors.deadlineExceeded.is(error)) return true;
-  // An error of ZITADEL has no name, so the line above cannot recognise it. Its code can.
+  // ZITADEL's errors have no name, so the line above does not recognise them. The lines below check their code instead.
   const body = error instanceof IdentityError ? errorBody.safeParse(error.cause).data : undefined;
   return body?.code === codes.DEADLINE_EXCEEDED.number;
 }

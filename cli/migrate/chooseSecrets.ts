@@ -8,8 +8,7 @@ import type { OpenSide } from './openSides.ts';
 import { isFilePlace, type MigrationSettings } from './settings.ts';
 
 /**
- * Requires that the call has `--with`. Not required if the source is a file, or if the command can ask a user at a
- * terminal.
+ * Requires that the call has `--with`, unless the source is a file or the command can ask a user at a terminal.
  * @throws IdentityError USAGE_INVALID
  */
 export function requireSecrets(call: MigrationCall): void {

@@ -1,5 +1,3 @@
-// Lists the people whom errors and manual steps concern.
-
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { recordSection } from '../../shared/organisation/allSections.ts';
 import { humanUserSection, SEED_TYPE } from '../../shared/organisation/sections/users.ts';

@@ -1,5 +1,3 @@
-// Counts the people whose credentials are equal in the source and the target of a migration.
-
 import { defined } from '../../shared/defined.ts';
 import { stateWord } from '../../shared/errors/nouns.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';

@@ -1,5 +1,3 @@
-// Describes how many people have equal credentials in source and target.
-
 import { counted, firstOf, numberText } from '../terminal/numberTexts.ts';
 import type { CredentialSummary } from './migrationTypes.ts';
 

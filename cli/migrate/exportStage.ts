@@ -119,7 +119,6 @@ async function stageSource(
   });
 }
 
-/** Reads and validates the stored export. */
 function inspectStaged(run: MigrationRun, visitor: RecordVisitor, read: Place): Promise<PlaceInspection> {
   const options = stagedOptions(run.settings);
   return inspectPlace(read, options, run, { visitor, label: `checking ${run.export.name}` });
@@ -137,7 +136,6 @@ const refusals = [
   zitadelMirrorOutdated,
 ];
 
-/** Imports the export into a target. */
 export async function importExport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {
   return await run.reconnecting(async () => {
     const options = targetOptions(run.settings, false);

@@ -1,5 +1,3 @@
-// Sorts the errors, warnings and manual steps of an import, or of a dry run.
-
 import type { WarningReason } from '../../shared/errors/warnings.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';

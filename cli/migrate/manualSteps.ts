@@ -1,5 +1,3 @@
-// Lists the manual steps after a migration.
-
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
@@ -45,7 +43,6 @@ export async function listManualSteps(
 interface SeenOrganisations {
   /** The organisations that the response lists as created: at most the first 10,000. */
   readonly created: readonly string[];
-  /** The number of organisations that the import created. */
   readonly createdCount: number;
   /** The migrated organisations that existed in the target before the run, and those that exist after it. */
   readonly before: ReadonlySet<string>;

@@ -57,8 +57,8 @@ export async function migrate(call: MigrationCall): Promise<Output> {
   try {
     return await doSteps(call, run, sides, version);
   } catch (error) {
-    // A file that changes while the command reads it can appear damaged. So the error that the user sees is the change
-    // of the file.
+    // A file that changes while the command reads it can appear damaged. In that case, the user gets the error about
+    // the change.
     const isChanged = version !== (await fileVersion(run).catch(() => version));
     const isPlanning = run.step === 'planning' && !call.signal.aborted;
     throw stopError(call, run, isPlanning && isChanged ? changedSource(run) : error);

@@ -26,7 +26,6 @@ import { commandLine, type Line } from '../terminal/terminal.ts';
 import { describeCredentials } from './credentialText.ts';
 import type { ManualStep, MigrationPlan, MigrationResult } from './migrationTypes.ts';
 
-/** Whether a plan contains no records. */
 export function isEmptyPlan({ sections }: MigrationPlan): boolean {
   return total(sections) === 0;
 }
@@ -189,7 +188,6 @@ function credentialBars({ credentials }: Pick<MigrationResult, 'credentials'>): 
   return bars.filter(({ parts: [part] }) => part !== undefined && part.count > 0);
 }
 
-/** Describes the result of a migration. */
 export function resultBlocks(result: MigrationResult): Block[] {
   const { outcome, elsewhere, command, startedAt, finishedAt, source, target, options, leftOut } = result;
   const { sourceReadAt, targetEqualAt } = result;

@@ -83,7 +83,6 @@ export class MigrationRun implements AsyncDisposable, CallContext {
   step: 'planning' | 'importing' | 'imported' = 'planning';
   /** Whether the import was repeated, so that an earlier attempt may have written records. */
   isRepeated = false;
-  /** The target's response to the import. */
   response: ImportResponse | undefined;
   /** The stored file, if the target is a file or an object. */
   stored: StoredFile | undefined;

@@ -15,7 +15,6 @@ export const MAX_LISTED = 100_000;
 
 /** A place as the source or the target of a migration, with facts about it. */
 export interface MigrationSide {
-  /** The place's name. */
   readonly place: string;
   /** The kind of the place: `instance`, `zitadel`, `database`, `file` or `object`. */
   readonly kind: string;
@@ -50,11 +49,9 @@ export interface OrganisationCounts extends CountsOfBoth {
   readonly onlyTarget: number;
 }
 
-/** An organisation that the migration will move. */
 interface PlannedOrganisation {
   readonly orgId: string;
   readonly name: string;
-  /** The number of the organisation's people. */
   readonly people: number;
   /** The number of records in the source, including the organisation itself. */
   readonly records: number;
@@ -62,7 +59,6 @@ interface PlannedOrganisation {
   readonly before: OrganisationCounts;
 }
 
-/** An organisation that the migration has moved. */
 interface MovedOrganisation extends PlannedOrganisation {
   /** The comparison of source and target after the migration. */
   readonly after: OrganisationCounts;
@@ -73,7 +69,6 @@ export interface MigrationPhase extends Omit<PhaseState, 'secondsLeft' | 'fracti
   readonly succeeded: boolean;
 }
 
-/** A record that differs between source and target. */
 interface MigrationDifference {
   readonly outcome: 'different' | 'onlySource' | 'onlyTarget';
   readonly section: string;
@@ -101,7 +96,6 @@ interface MigrationDifference {
   readonly evidence?: string;
 }
 
-/** The proof of a migration. */
 interface MigrationProof {
   /** How both sides were compared: field by field, or by size and checksum if the command cannot read the target. */
   readonly method: 'fields' | 'checksum';
@@ -124,7 +118,6 @@ interface MigrationProof {
   readonly sourceUnchanged?: boolean;
 }
 
-/** How many people have equal credentials in source and target. */
 export interface CredentialSummary {
   readonly people: number;
   /** The number of people with a password in the source. */
@@ -143,7 +136,6 @@ export interface CredentialSummary {
   readonly others: readonly { readonly reason: string; readonly count: number; readonly names: readonly string[] }[];
 }
 
-/** A person whom errors or manual steps concern. */
 export interface ConcernedPerson {
   readonly id: string;
   readonly orgId: string;
@@ -195,13 +187,11 @@ interface Listed extends Partial<MirrorDeletions> {
   readonly warningsOmitted: number;
   readonly leftToDo: readonly CountedEntry[];
   readonly leftToDoOmitted: number;
-  /** All people whom errors and manual steps concern. */
   readonly people: readonly ConcernedPerson[];
   /** Absent if the target is a file or an object, because files are not compared. */
   readonly credentials?: CredentialSummary | undefined;
 }
 
-/** The result of a migration. */
 export interface MigrationResult extends Listed {
   /**
    * `failed` if ZITADEL wrote records into wrong organisations. `listed` if there are errors or unexpected differences.
@@ -239,7 +229,6 @@ export interface MigrationResult extends Listed {
   readonly takeBack: readonly ManualStep[];
 }
 
-/** The plan of a migration. */
 export interface MigrationPlan extends Listed {
   /** What the command has checked in both places. A message is a sentence without a full stop. */
   readonly checks: readonly { readonly status: 'ok' | 'warning'; readonly message: string }[];

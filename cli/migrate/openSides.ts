@@ -1,5 +1,3 @@
-// Opens and describes the two sides of a migration.
-
 import { defined } from '../../shared/defined.ts';
 import { migrationTokenTooNarrow } from '../../shared/errors/placeErrors.ts';
 import { type DescribedPlace, type Place, requireOtherInstance } from '../exports/placeInterfaces.ts';

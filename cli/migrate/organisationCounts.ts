@@ -1,5 +1,3 @@
-// Counts the records of each organisation by the outcome of their comparison with the target.
-
 import type { Counts } from '../../shared/collections/counts.ts';
 import { organisationSection } from '../../shared/organisation/allSections.ts';
 import type { RunDatabase } from '../records/runDatabase.ts';

@@ -6,7 +6,6 @@ import type { ListedOrganisation } from '../exports/placeInterfaces.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { OpenSide, OpenSides } from './openSides.ts';
 
-/** An organisation that only the target has. */
 export interface OtherOrganisation extends Pick<ListedOrganisation, 'orgId' | 'name'> {
   /** The reason why the organisation must have come from the source. Undefined if there is no evidence. */
   readonly evidence: string | undefined;

@@ -1,5 +1,3 @@
-// Makes the plan of a migration.
-
 import { type ImportError, recordConflict } from '../../functions/import/contract.ts';
 import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { addCounts } from '../../shared/collections/counts.ts';
@@ -174,8 +172,8 @@ export async function readTarget(run: MigrationRun, { place }: OpenSide): Promis
 }
 
 /**
- * Makes a dry run of the import. Returns undefined if the target is a file, or if the export is too large for a dry
- * run. A mirroring import then fails, because it needs the dry run.
+ * Makes a dry run of the import. Returns undefined if the target is a file. If the export is too large for a dry run,
+ * returns undefined, except that a mirroring import fails because it needs the dry run.
  */
 async function tryImport(run: MigrationRun, { place }: OpenSide) {
   if (place.takes === 'files') return undefined;

@@ -1,5 +1,3 @@
-// Writes the report of a plan or a result to a file.
-
 import { extname } from 'node:path';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { reportMissing } from '../../shared/errors/commandErrors.ts';

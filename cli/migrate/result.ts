@@ -78,7 +78,6 @@ function outcomeOf(response: ImportResponse | undefined, problems: number): Migr
   return problems > 0 || total(response?.summary.unconfirmed ?? {}) > 0 ? 'listed' : 'done';
 }
 
-/** Returns the numbers of exported and imported records. */
 function movedCounts({ exported: { organisations, records }, response }: MigrationRun, plan: MigrationPlan) {
   const imported = response && outcomeCounts(response.summary);
   return { organisations, records, exported: plan.sections, ...defined({ imported }) };

@@ -65,7 +65,6 @@ function givenSecretFiles(options: SecretFiles): SecretFiles {
   return Object.fromEntries(given);
 }
 
-/** Returns the options for exporting the source. */
 export function sourceOptions(settings: MigrationSettings): PlaceExportOptions {
   const { from: _, to: __, secretFiles: ___, ...options } = settings;
   return options;
@@ -81,7 +80,6 @@ export function stagedOptions(settings: MigrationSettings): PlaceExportOptions {
   return { ...sourceOptions(settings), ...everything };
 }
 
-/** Returns the options of the import into the target. */
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): PlaceImportOptions {
   const { from: _, to: __, secretFiles: ___, ...options } = settings;
   const { withPasswords, withOtp, withKeys } = options;

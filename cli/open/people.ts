@@ -1,5 +1,3 @@
-// Finds people of an instance of this service or of ZITADEL.
-
 import { domainToASCII, domainToUnicode } from 'node:url';
 
 export interface Person {

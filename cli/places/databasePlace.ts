@@ -1,5 +1,3 @@
-// Opens a database as a place, without a server at an address.
-
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../../shared/config.ts';
 import { describeInstance } from '../../shared/store/instance.ts';

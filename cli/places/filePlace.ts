@@ -1,5 +1,3 @@
-// Opens files and standard streams as places.
-
 import { createReadStream } from 'node:fs';
 import { type FileHandle, lstat, open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';

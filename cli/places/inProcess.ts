@@ -1,5 +1,3 @@
-// Serves a database in this process: calls need no port and no token.
-
 import { allRoutes } from '../../functions/endpoints.ts';
 import { openAudit, systemAccount } from '../../shared/audit/openAudit.ts';
 import { asOperator } from '../../shared/auth/authorise.ts';

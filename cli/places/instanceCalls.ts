@@ -1,5 +1,3 @@
-// Calls operations of an instance.
-
 import { defined } from '../../shared/defined.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { type RecordWarning, warn } from '../../shared/errors/warnings.ts';
@@ -94,7 +92,6 @@ export class HeldFile {
     this.id = id;
   }
 
-  /** Stores the id of the file to delete. */
   hold(id: string): void {
     this.id = id;
   }

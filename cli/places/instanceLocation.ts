@@ -3,7 +3,6 @@ import { shellWord } from '../../shared/shellWord.ts';
 import type { StoreLocation } from '../../shared/store/openStore.ts';
 import { optional, type Surroundings, usageError } from '../terminal/command.ts';
 
-/** The options that select the instance of a command. */
 export const instanceOptions = {
   data: optional('DIR', 'the directory of a self-hosted instance', 'Instance (one of)'),
   firestore: optional('PROJECT[/DATABASE]', 'the database of a cloud-hosted instance', 'Instance (one of)'),

@@ -160,7 +160,6 @@ async function* proved(
   }
 }
 
-/** Creates the error for an export that is larger than the limit of a response. */
 function exportTooLarge({ name }: Server, { responseBytes }: CallLimits, cause: unknown): IdentityError {
   return contentTooLarge(
     {
@@ -221,7 +220,6 @@ async function countBytes(content: ExportFile, signal: AbortSignal): Promise<num
   return bytes;
 }
 
-/** Creates the error for a file that is larger than the limit of a request. */
 function fileTooLarge({ name }: Server, requestBytes: number): IdentityError {
   return contentTooLarge({
     content: 'the file',

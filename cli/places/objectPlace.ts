@@ -13,7 +13,8 @@ export function openObject(location: ObjectLocation): FilePlace {
     name,
     requireFree: (signal) => requireCreatable(location, signal),
     async readExport(_, signal) {
-      // Another program may replace the object at any time. So the content is read from the generation that is current now.
+      // Another program may replace the object at any time. So the content is read from the generation that is current
+      // now.
       const object = await storage.pin(location, signal);
       return storedContent(object, (count, readSignal) => readExportJson(name, count(object.read(readSignal))));
     },

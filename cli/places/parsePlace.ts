@@ -1,5 +1,3 @@
-// Parses the arguments that specify places, such as `https://HOST` and `sqlite:DIR`.
-
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { IdentityError } from '../../shared/errors/identityError.ts';

@@ -9,12 +9,9 @@ import { type CallContext, progressEvents, progressLines } from '../terminal/pro
 import { SECRET_CHOICES } from '../terminal/valueFormats.ts';
 
 const CREDENTIALS = 'Places and credentials';
-/** The heading, in the help, of options that select records or decide about conflicts. */
 export const SELECTION = 'Selection and conflicts';
-/** The heading, in the help, of options about the run of a command and its output. */
 export const RUN_AND_OUTPUT = 'Run and output';
 
-/** The option `--json` of commands that print their progress as events. */
 export const eventsOption = { json: flag('print events as NDJSON; the last is the result', RUN_AND_OUTPUT) };
 
 /** The sentence about PLACE in the help of a command. */
@@ -140,7 +137,6 @@ type ImportValues = Values<Omit<typeof importChoices, 'accept'>> & { readonly 'd
  */
 type AllRead = Readonly<Record<string, never>>;
 
-/** Returns the options of an export, from the options of a call. */
 export function exportOptionsOf({ options }: { readonly options: ExportValues }): PlaceExportOptions {
   const { org: orgIds, 'exclude-org': excludedOrgIds, with: secrets, timeout, accept: accepted, ...others } = options;
   others satisfies AllRead;
@@ -155,7 +151,6 @@ export function exportOptionsOf({ options }: { readonly options: ExportValues })
   };
 }
 
-/** Returns the options of an import, from the options of a call. */
 export function importOptionsOf(call: { readonly options: ExportValues & ImportValues }): PlaceImportOptions {
   return { ...exportOptionsOf(call), ...ofImport(call.options), ids: true };
 }

@@ -1,5 +1,3 @@
-// Imports files that are larger than the limit of a request, through the bucket of the instance.
-
 import { z } from 'zod';
 import { type ImportResponse, importOptions, recordConflict } from '../../functions/import/contract.ts';
 import { gatewayTimedOut, placeUnavailable } from '../../shared/errors/placeErrors.ts';
@@ -46,8 +44,8 @@ export async function importUploaded(
     return withWarnings(response, kept === undefined ? [] : [{ type: 'upload', ...kept }]);
   } catch (error) {
     signal.throwIfAborted();
-    // The user repeats the command after an error. The repeated command uploads the file again, so this upload is
-    // deleted.
+    // If the user repeats the command after this error, it uploads the file again. So this upload is not needed any
+    // more.
     throw await held.deleteAfter(error);
   }
 }

@@ -14,7 +14,6 @@ export interface NamedPeople {
   readonly names: string[];
 }
 
-/** The records of an organisation that are equal on both sides. */
 export interface EqualRecordCounts {
   readonly counts: Counts;
   /** The people among these records who have a password. */
@@ -28,7 +27,6 @@ export interface EqualRecordCounts {
 export class EqualRecords {
   private readonly counted = new Map<string, EqualRecordCounts>();
 
-  /** The equal records of each organisation, by the organisation's id. */
   get organisations(): ReadonlyMap<string, EqualRecordCounts> {
     return this.counted;
   }

@@ -33,7 +33,6 @@ import { affectsOthers, type Side, SideFacts } from './sideFacts.ts';
 /** The outcome of comparing a record of one side with the same record of the other side. */
 type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';
 
-/** A record that differs between the sides. */
 export interface RecordDifference {
   /** Why the difference is expected. Absent for an unexpected difference. */
   readonly reason?: string;
@@ -99,7 +98,6 @@ export interface ComparedPair extends Pick<ComparedRecord, 'section' | 'orgId' |
   readonly second: RecordContent | undefined;
 }
 
-/** The comparison of a record that both sides have. */
 interface SharedRecord {
   readonly second: RecordContent;
   /** The fields that differ, except secrets and factors. */
@@ -128,9 +126,7 @@ export class ComparedSides {
   private readonly bySection = new Map<string, OutcomeCounts>();
   /** Numbers of records by organisation and outcome. */
   readonly organisations = new Map<string, OutcomeCounts>();
-  /** The unexpected differences. */
   readonly differences: BoundedList<RecordDifference>;
-  /** The expected differences, each with its reason. */
   readonly expected: BoundedList<RecordDifference>;
 
   /** @param maxListed the maximum number of listed differences, for unexpected and for expected differences */
@@ -215,7 +211,6 @@ export class RunDatabase implements Disposable, Pairing {
   private readonly facts = new SideFacts(this.database);
   /** Facts that decide how the second side, if it is ZITADEL, imports the records of the first side. */
   readonly imports: ImportFacts;
-  /** Which kinds of secrets are compared. */
   selection: SecretSelection;
   /**
    * The kinds of values of which the first side exports every value. If a record lacks such a value, the first side

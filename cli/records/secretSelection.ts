@@ -9,7 +9,6 @@ export type SecretKind = (typeof secretNames)[number];
 /** For each kind of secrets, whether an export contains it. */
 export type SecretSelection = Readonly<Record<(typeof fields)[SecretKind], boolean>>;
 
-/** Converts a list of kinds of secrets to a selection. */
 export function secretSelection(selected: readonly SecretKind[] = []): SecretSelection {
   const has = (name: SecretKind) => selected.includes(name);
   return { withPasswords: has('passwords'), withOtp: has('otp'), withKeys: has('keys') };
@@ -17,12 +16,10 @@ export function secretSelection(selected: readonly SecretKind[] = []): SecretSel
 
 export const noSecrets = secretSelection();
 
-/** Lists the kinds of secrets that a selection contains. */
 export function selectedKinds(selection: SecretSelection): readonly SecretKind[] {
   return secretNames.filter((name) => selection[fields[name]]);
 }
 
-/** Lists the kinds of secrets that a selection does not contain. */
 export function missingKinds(selection: SecretSelection): readonly SecretKind[] {
   return secretNames.filter((name) => !selection[fields[name]]);
 }

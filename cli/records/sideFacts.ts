@@ -56,7 +56,6 @@ export class SideFacts {
       this.database.run(MARK, orgId, mark, side, documentPath(recordKey(record)));
   }
 
-  /** Deletes all facts about a side. */
   reset(side: Side): void {
     for (const table of ['marks', 'partialTargets', 'leftOut'])
       this.database.run(`DELETE FROM ${table} WHERE side = ?`, side);

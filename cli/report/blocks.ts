@@ -25,14 +25,12 @@ export interface Block {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the lines of blocks for the terminal. */
 export function blockLines(blocks: readonly Block[]): Line[] {
   return blocks.flatMap(({ title, lines, short = lines }) =>
     title === undefined ? [...short] : section(title, short),
   );
 }
 
-/** Merges the JSON fields of blocks. */
 export function blockJson(blocks: readonly Block[]): Record<string, unknown> {
   return Object.assign({}, ...blocks.map(({ data }) => data));
 }

@@ -1,7 +1,6 @@
 // Command lines in messages. They begin in the way in which the user started this process, so that the user can copy
 // them.
 
-/** The name of the installed command. */
 const INSTALLED = 'identity';
 
 let program = INSTALLED;

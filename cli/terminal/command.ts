@@ -34,27 +34,22 @@ export type Option = Parameter | Flag;
 /** The options of a command. A key is the name of an option, without the dashes. */
 export type Options = Readonly<Record<string, Option>>;
 
-/** Describes a required argument or option. */
 export function required<const Name extends ValueName>(value: Name, meaning: string, group?: OptionGroup) {
   return { value, meaning, isRequired: true, isRepeatable: false, group } as const;
 }
 
-/** Describes an optional argument or option. */
 export function optional<const Name extends ValueName>(value: Name, meaning: string, group?: OptionGroup) {
   return { value, meaning, isRequired: false, isRepeatable: false, group } as const;
 }
 
-/** Describes an optional argument or option that may be repeated. */
 export function repeatable<const Name extends ValueName>(value: Name, meaning: string, group?: OptionGroup) {
   return { value, meaning, isRequired: false, isRepeatable: true, group } as const;
 }
 
-/** Describes a required argument that may be repeated. */
 export function oneOrMore<const Name extends ValueName>(value: Name, meaning: string) {
   return { value, meaning, isRequired: true, isRepeatable: true } as const;
 }
 
-/** Describes an option that has no value. */
 export function flag(meaning: string, group?: OptionGroup): Flag {
   return { meaning, group };
 }
@@ -73,7 +68,6 @@ type Given<Described extends Option> = [Parameter] extends [Described]
         : Value<Described['value']> | undefined
     : boolean;
 
-/** The parsed values of a command's arguments, or of its options. */
 export type Values<Described> = {
   readonly [Key in keyof Described]: Described[Key] extends Option ? Given<Described[Key]> : never;
 };
@@ -97,13 +91,11 @@ export interface Surroundings {
   readonly stderr: Writable & TerminalStream;
   /** The environment variables. Those that select a database are set as `--data` or `--firestore` requires. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The time at which the command was called. */
   readonly now: Date;
   /** Aborts when the call must stop. */
   readonly signal: AbortSignal;
 }
 
-/** What a command receives: parsed arguments and options, and the streams of the process. */
 export interface CommandCall<Arguments = readonly Parameter[], Own = Options> extends Surroundings {
   readonly arguments: Values<Arguments>;
   readonly options: Values<Own>;
@@ -255,7 +247,6 @@ export function defineCommand<const Arguments extends readonly Parameter[], cons
   return { ...command, instance: 'none' };
 }
 
-/** Creates the error for a call in which the user has made a mistake. */
 export function usageError(problem: string): IdentityError {
   return usageInvalid({ problem });
 }
@@ -288,7 +279,8 @@ export const NOTHING_CHANGED = 'interrupted: nothing was changed; repeat the com
 
 /**
  * Does work that stops when a signal aborts.
- * @param message what the user can do after the interruption, or a function that returns this text
+ * @param message the message after an interruption, which advises how to continue, or a function that returns this
+ * message
  * @throws IdentityError COMMAND_INTERRUPTED for any error of the work after the signal has aborted
  */
 export async function interruptible<Result>(

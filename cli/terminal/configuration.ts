@@ -1,5 +1,3 @@
-// Reads the configuration from the environment variables of a command.
-
 import { DAY_MS } from '../../shared/clock.ts';
 import { type Config, readConfig } from '../../shared/config.ts';
 import { type Surroundings, usageError } from './command.ts';

@@ -115,7 +115,7 @@ function sharedText([first, ...others]: readonly Notice[]): string {
     : `${noticeMessage(first)} (the details of the other records differ)`;
 }
 
-/** Returns the path of the field that a notice is about, without the positions in lists. */
+/** Returns the path of the field that a notice is about, such as `roles`, without positions in lists. */
 function fieldOf(params: IssueParams | undefined): string | undefined {
   return params?.field?.replaceAll(/\[\d+\]/g, '');
 }

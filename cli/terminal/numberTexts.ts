@@ -1,5 +1,3 @@
-// Formats numbers, counts and shortened lists for readers.
-
 import { words } from '../../shared/errors/nouns.ts';
 import { describeVerifiers } from '../../shared/organisation/hashFormats.ts';
 
@@ -50,7 +48,6 @@ export function countList(counts: Readonly<Record<string, number>>, textOf = wor
   return texts.join(', ') || 'none';
 }
 
-/** Returns the line with the number of password hashes of each format. */
 export function hashLine(formats: Readonly<Record<string, number>>): string {
   const texts = Object.entries(formats).map(
     ([format, count]) => `${format} ${numberText(count)} (${describeVerifiers(format)})`,

@@ -4,7 +4,6 @@ import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import { counted, figures, numberText } from './numberTexts.ts';
 import { DEFAULT_COLUMNS, printable, printableJson, type TerminalStream } from './terminal.ts';
 
-/** What a running phase measures. */
 export interface Meter {
   readonly records: () => number;
   /** The number of bytes that were transferred. Undefined if the phase measures records instead. */
@@ -19,7 +18,6 @@ export interface Meter {
   readonly isOpaque?: true;
 }
 
-/** What the progress shows about a phase. */
 export interface PhaseState {
   /** The name of the phase, such as `exporting`. */
   readonly phase: string;
@@ -43,7 +41,6 @@ export interface PhaseState {
   readonly isEnding: boolean;
 }
 
-/** Shows the progress of phases. */
 export interface ProgressOutput {
   /** The time between two calls of `show`, in milliseconds. */
   readonly intervalMs: number;
@@ -72,7 +69,6 @@ const MIN_MEASURED_SECONDS = 3;
 
 type FinalCounts = Pick<PhaseState, 'records' | 'unchanged'>;
 
-/** A phase that shows its progress until it ends. */
 export interface RunningPhase {
   /**
    * Ends the phase, and shows its final state.

@@ -4,14 +4,12 @@ import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { withCalls } from './callTexts.ts';
 
-/** How text is printed on a stream. */
 export interface Layout {
   /** The number of characters in a line; infinite if the stream is not a terminal. */
   readonly columns: number;
   readonly isColoured: boolean;
 }
 
-/** A stream that may be a terminal. */
 export interface TerminalStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -73,7 +71,6 @@ export function commandLine(text: string): Line {
   return { text, isCommand: true };
 }
 
-/** Returns a function that prints warnings on a stream. */
 export function warnOn(stream: Writable): (warning: string) => void {
   return (warning) => void stream.write(`identity: ${printable(warning)}\n`);
 }

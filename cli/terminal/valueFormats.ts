@@ -1,5 +1,3 @@
-// Defines the formats of arguments and options, such as DURATION and PLACE.
-
 import type { output, ZodType } from 'zod';
 import { operations } from '../../shared/auth/token.ts';
 import { DAY_MS, HOUR_MS } from '../../shared/clock.ts';
@@ -57,7 +55,7 @@ function someOf<const Choice extends string>(choices: readonly Choice[]) {
   };
 }
 
-/** The format of ids. Organisations, users and projects have ids of the same format. */
+/** Organisations, users and projects have ids of the same format. */
 const idFormat = {
   remedy: 'specify an id of 1 to 200 characters',
   schema: async () => (await import('../../functions/removeOtpEmail/contract.ts')).userIdParameter,

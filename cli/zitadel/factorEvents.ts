@@ -1,5 +1,3 @@
-// Finds out from ZITADEL's events which people have a second factor.
-
 import type { ZitadelConnection } from './zitadelConnection.ts';
 import { readEvents } from './zitadelEvents.ts';
 

@@ -4,7 +4,6 @@ import type { ListedOrganisation } from '../exports/placeInterfaces.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
 import { type EventTime, readEvents } from './zitadelEvents.ts';
 
-/** An organisation of ZITADEL as its events show it. It may be deleted. */
 export interface OrganisationHistory extends ListedOrganisation {
   /**
    * The id of the user who created the organisation. If it was deleted and created again, the user of the last

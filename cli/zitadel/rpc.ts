@@ -30,7 +30,6 @@ import { plainMessage, retried, type ZitadelConnection } from './zitadelConnecti
 /** The maximum size of a request, and of a response unless the caller sets a higher limit, as exports do. */
 const MAX_RESPONSE_BYTES = 64_000_000;
 
-/** Options of a call. */
 interface RpcOptions {
   /** The organisation that the call's header selects. By default, ZITADEL uses the organisation of the token's user. */
   readonly orgId?: string | undefined;
@@ -77,7 +76,6 @@ function withoutTransport({ origin: place }: ZitadelConnection, error: unknown):
   return placeUnavailable({ place, reason: plainMessage(rawMessage) }, { retryAfterSeconds });
 }
 
-/** Returns the name that a call has in messages. */
 export function callName({ parent, name }: DescMethod): string {
   return `POST /${parent.typeName}/${name}`;
 }

@@ -33,7 +33,6 @@ export interface ZitadelConnection extends ZitadelServer {
   readonly onRead?: (count: number) => void;
 }
 
-/** A ZITADEL server with the token for it. */
 export type ZitadelAddress = Omit<ZitadelConnection, 'signal'>;
 
 /**

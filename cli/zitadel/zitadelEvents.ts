@@ -113,7 +113,6 @@ export async function readEventsOf(
   return found;
 }
 
-/** Returns the newest of the selected events; undefined if there is none. */
 export async function newestEvent(
   connection: ZitadelConnection,
   query: Omit<EventQuery, 'after'> = {},
@@ -121,7 +120,6 @@ export async function newestEvent(
   return (await searchEvents(connection, query, { asc: false, limit: 1 })).at(0);
 }
 
-/** Returns the oldest of the selected events; undefined if there is none. */
 export async function oldestEvent(
   connection: ZitadelConnection,
   query: EventQuery = {},

@@ -52,7 +52,6 @@ export async function readServerTime(connection: ZitadelServer): Promise<Date> {
   return (await send(connection, { method: 'GET', path: CONFIGURATION_PATH })).time;
 }
 
-/** The releases that ZITADEL may have, as far as the command can tell. */
 export interface RecognisedReleases {
   readonly releases: ReleaseRange;
   /** A warning about what the command assumes about an unknown release, and why. */
@@ -102,7 +101,6 @@ function known(releases: ReleaseRange, seen: string, version: string | undefined
   return { releases, assumption };
 }
 
-/** Reads facts about a ZITADEL instance. */
 export async function readInstance(connection: ZitadelConnection): Promise<ZitadelInstance> {
   const admin = rpcClient(connection, AdminService);
   const { getMyInstance, getDefaultOrg } = AdminService.method;

@@ -91,7 +91,6 @@ async function requireRole(connection: ZitadelConnection, operation: PlaceOperat
   throw placeTokenForbidden(connection.origin, connection.tokenOption, found);
 }
 
-/** Reads facts about ZITADEL, and which operations the token permits. */
 async function readZitadelFacts(
   connection: ZitadelConnection,
   recognised: Recognised,

@@ -306,7 +306,6 @@ function userIdOf(record: JsonObject): string {
   return textAt(record, 'userId', '');
 }
 
-/** Returns a function that returns the key of a record in the given section. */
 function keyBy(name: SectionName, { orgId }: JsonObject): (record: JsonObject) => string {
   const section = recordSection(name);
   return (json) => documentPath(recordKey({ section, json, orgId: String(orgId) }));
@@ -321,12 +320,11 @@ function addMissing(organisation: JsonObject, section: SectionName, found: reado
   if (byKey.size > 0) organisation[section] = [...records, ...byKey.values()];
 }
 
-/** Returns the records in a section of an exported organisation, which may be absent. */
+/** Returns the records in a section of an exported organisation. The section may be absent. */
 export function recordsIn(section: unknown): JsonObject[] {
   return Array.isArray(section) ? section.filter(isJsonObject) : [];
 }
 
-/** Returns the people and service users of an exported organisation. */
 function usersIn(organisation: JsonObject): JsonObject[] {
   return ['humanUsers', 'machineUsers'].flatMap((name) => recordsIn(organisation[name]));
 }

@@ -52,7 +52,6 @@ export class Closer {
   private readonly start: EventTime;
   /** The time of the newest event that this object has read. */
   private seen: EventTime;
-  /** The users whom this import has closed. */
   private readonly closedUsers: OpenRecord[] = [];
 
   private constructor(connection: ZitadelConnection, ledger: ImportLedger, start: EventTime) {

@@ -17,7 +17,6 @@ type SentRecord = Pick<OutgoingRecord, 'position' | 'section' | 'orgId' | 'json'
 /** How often to repeat a search for events. ZITADEL shows an event only after all older transactions have ended. */
 const defaultPolls: RetryPolicy = { attempts: () => 12, initialDelayMs: 100, maxDelayMs: 2_000 };
 
-/** Which creation events are searched. */
 interface CreationSearch {
   /** The user who caused the events, usually the user of the token. Undefined for events of any user. */
   readonly callerId: string | undefined;
@@ -104,7 +103,6 @@ interface EventIdentity {
   readonly values: readonly string[];
 }
 
-/** Returns the values by which events of a record are recognised. */
 export function eventIdentity(
   { section: name, orgId, json }: Omit<SentRecord, 'position'>,
   { aggregateId, fields = {} }: CreationEvent,

@@ -21,7 +21,6 @@ export type Verdict =
   /** The record was created by an import with this token's user, and changed by another user later. */
   | { readonly is: 'changed'; readonly event: JudgedEvent };
 
-/** Matches the types of events that create a record. */
 const CREATION =
   /^(?:user\.(?:human\.|machine\.)?(?:added|selfregistered)|(?:org|project|project\.application|project\.grant|user\.grant|action)\.added)$/;
 const OPENING = /\.(?:reactivated|unlocked)$/;

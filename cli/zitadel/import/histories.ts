@@ -45,7 +45,6 @@ export async function judgeRecords(
   return verdicts;
 }
 
-/** Groups records by their kind and their organisation. */
 export function* grouped<Grouped extends Subject>(
   subjects: readonly Grouped[],
 ): Generator<[kind: Closable, orgId: string, group: readonly Grouped[]]> {

@@ -139,7 +139,6 @@ export class FileImport implements PreparedImport {
   }
 }
 
-/** A file whose records have been read into the ledger and the database. */
 interface ReadFile {
   readonly ledger: ImportLedger;
   readonly owners: IdOwners;
@@ -409,7 +408,6 @@ function placeOf({ section, json, orgId }: OrganisationRecord, imports: ImportFa
   return section.zitadel?.movesRecords === true ? imports.ownerOf(textAt(json, 'projectId', orgId)) : orgId;
 }
 
-/** Returns the organisations into which ZITADEL writes the given records. */
 async function placesOf(
   records: AsyncIterable<LedgerRecord> | Iterable<LedgerRecord>,
   imports: ImportFacts,

@@ -70,7 +70,6 @@ const issueList = z
   .nullable()
   .transform((text) => (text === null ? [] : z.array(ledgerIssue).parse(JSON.parse(text))));
 
-/** An error about a record. */
 export interface LedgerIssue extends Meaning {
   /** ZITADEL's message. If undefined, the text follows from the reason. */
   readonly message?: string;
@@ -307,7 +306,6 @@ export class ImportLedger {
     return columns === undefined ? undefined : documentRow.parse(columns);
   }
 
-  /** Whether the import has created the record that has the given path. */
   hasCreated(path: string): boolean {
     const sql = "SELECT 1 FROM documents JOIN records USING (position) WHERE path = ? AND outcome = 'created' LIMIT 1";
     return this.database.all(sql, path).length > 0;
@@ -442,7 +440,6 @@ export class ImportLedger {
     );
   }
 
-  /** Adds an error to the errors of a record. */
   addProblem({ position }: Pick<LedgerRecord, 'position'>, issue: LedgerIssue): void {
     const sql = `UPDATE records SET outcome = iif(outcome = 'created', outcome, 'failed'),
       issues = json_insert(coalesce(issues, '[]'), '$[#]', json(?)) WHERE position = ?`;
@@ -512,7 +509,6 @@ export class ImportLedger {
     return progressRow.parse(this.database.statement(sql).get());
   }
 
-  /** The numbers of records by final outcome and section. */
   get outcomes(): OutcomeCounts {
     const counts = noOutcomes();
     const settled = "outcome IS NOT NULL AND outcome NOT IN ('existing', 'sent')";
@@ -524,7 +520,6 @@ export class ImportLedger {
     return counts;
   }
 
-  /** The ids of the organisations that the import created, in the order of the file. */
   get createdOrgs(): string[] {
     const created = [...this.documents('created')].filter(({ section }) => section === organisationSection.name);
     return created.map(({ orgId }) => orgId);
@@ -540,7 +535,6 @@ export class ImportLedger {
     return changesRow.parse(this.database.statement(sql).get());
   }
 
-  /** The errors of all records, in the order of the file. */
   get errors(): BoundedList<ImportError> {
     const sql = 'SELECT section, id, issues FROM records WHERE issues IS NOT NULL ORDER BY position';
     const errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
@@ -568,7 +562,6 @@ function toError(section: string, id: string, { type, message, ...meaning }: Led
   return { ...reported, message: message ?? noticeMessage({ ...reported, ...meaning, message: '' }), ...meaning };
 }
 
-/** Returns an SQL condition that selects records with one of the given outcomes. */
 function hasOutcome(outcomes: readonly LedgerOutcome[]): string {
   return `outcome IN (${outcomes.map((name) => `'${name}'`).join(', ')})`;
 }

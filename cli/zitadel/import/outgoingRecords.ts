@@ -40,7 +40,6 @@ const ENVELOPE_BYTES = 64;
 
 /** Which records a request can contain, and facts about the file. */
 interface RequestScope {
-  /** The maximum number of records in the request. */
   readonly records: number;
   readonly imports: ImportFacts;
   /** Whether all records of the request must belong to the same organisation. */
@@ -128,7 +127,6 @@ function encodeRecord(schema: DescMessage, json: JsonObject): { json: JsonObject
   return { json: encoded, bytes: toBinary(schema, message).byteLength + MESSAGE_FRAME_BYTES };
 }
 
-/** Returns the body of a request that imports the given records. */
 export function importBody(records: readonly OutgoingRecord[], timeout: string): string {
   const orgs = new Map<string, JsonObject>();
   for (const { orgId, list, json } of records) {

@@ -100,7 +100,6 @@ export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'for
   return as(type === 'org' && record === undefined ? 'created' : 'existing');
 }
 
-/** A record that was sent, with what the response means for it. */
 interface Answered {
   readonly record: OutgoingRecord;
   readonly entry: LedgerEntry;

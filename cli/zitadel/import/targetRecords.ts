@@ -35,7 +35,6 @@ export class TargetRecords {
   readonly zitadel: ZitadelSide;
   /** The records that a mirroring import deletes in ZITADEL. */
   doomed: DoomedRecords = new Map();
-  /** All organisations of ZITADEL. */
   readonly organisations: ListedOrganisations;
 
   private constructor(database: RunDatabase, zitadel: ZitadelSide, organisations: ListedOrganisations) {

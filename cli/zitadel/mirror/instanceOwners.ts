@@ -1,5 +1,3 @@
-// Reads the users who have roles in a ZITADEL instance.
-
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { UserState } from '@zitadel/proto/zitadel/user/v2/user_pb.js';
 import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';

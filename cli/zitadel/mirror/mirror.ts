@@ -25,7 +25,6 @@ import { type Origin, readOrigins } from './origins.ts';
 import { findReferred, type KeptRecord } from './referrers.ts';
 import { requireNotDeleted } from './targetDeletions.ts';
 
-/** The file of a mirroring import, and the records that ZITADEL has. */
 interface MirroredFile {
   readonly database: RunDatabase;
   readonly ledger: ImportLedger;
@@ -43,7 +42,6 @@ type Origins = ReadonlyMap<string, Origin>;
  * deleted, or if another user has created or changed a record to delete.
  */
 export class Mirror {
-  /** The records to delete. */
   readonly doomed: DoomedRecords;
   private readonly connection: ZitadelConnection;
   private readonly file: MirroredFile;
@@ -139,7 +137,6 @@ export class Mirror {
     return { records: this.deleted.size, total: this.isDeleting ? this.doomed.size : 0 };
   }
 
-  /** The deleted records, and the deleted roles in the instance. */
   get deletions(): ReportedDeletions {
     const roles = this.along.flatMap((member) => {
       const user = this.userOf(member.userId);
@@ -191,7 +188,6 @@ export class Mirror {
     throw mirrorChanged({ orgId, record, others: otherIds.length === 0 ? undefined : otherIds });
   }
 
-  /** Adds an error for each record that must not be deleted. */
   private async addErrors(): Promise<void> {
     for (const { record, issue } of await this.findKept()) this.addError(record, issue);
   }

@@ -1,5 +1,3 @@
-// Finds the records to delete before the import, because new records of the file need their names.
-
 import { planReferences, possibleClaimKeys } from '../../../shared/organisation/recordPlan.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import type { ImportLedger } from '../import/ledger.ts';

@@ -23,14 +23,11 @@ export interface KeptRecord {
   readonly issue: LedgerIssue;
 }
 
-/** Where references to records to delete are searched. */
 interface Searched {
   readonly database: RunDatabase;
   readonly ledger: ImportLedger;
   readonly doomed: DoomedRecords;
-  /** The ids of the organisations of the file. */
   readonly orgIds: ReadonlySet<string>;
-  /** The ids of the organisations that ZITADEL has. */
   readonly existing: { has(orgId: string): boolean };
 }
 

@@ -192,7 +192,6 @@ function setLatest(events: Map<string, ZitadelEvent>, key: string, event: Zitade
   events.set(key, latest([events.get(key), event]) ?? event);
 }
 
-/** Whether an event is later than the reading of the source. */
 function isLater({ createdAt }: ZitadelEvent, readTime: string): boolean {
   return Number(createdAt / 1_000n) > Date.parse(readTime);
 }

@@ -42,7 +42,6 @@ const idRow = z.object({ id: z.string() });
 const nameRow = z.object({ name: z.string() });
 const countRow = z.object({ ids: z.number() });
 
-/** An id and the space in which it is unique. */
 interface SpaceId {
   readonly space: IdSpace;
   readonly name: string;
@@ -75,7 +74,6 @@ function idOf(path: string): SpaceId | undefined {
   return space === undefined ? undefined : { space, name: nameOf(space), id: decodeURIComponent(path.slice(end + 1)) };
 }
 
-/** Returns the name of a space, which is the name of its first collection. */
 function nameOf(space: IdSpace): string {
   return [...spaces].find(([, other]) => other === space)?.[0] ?? '';
 }

@@ -12,7 +12,6 @@ import { readEventsOf } from '../zitadelEvents.ts';
 import { claimedId, type IdOwners } from './idOwners.ts';
 import { decideOwnership, type IdOwner, mayReferTo, type ReleaseFacts, refusesOrganisation } from './ownership.ts';
 
-/** The records of a file, and the owners that their ids have in ZITADEL. */
 export interface OwnedFile {
   readonly ledger: ImportLedger;
   readonly owners: IdOwners;
