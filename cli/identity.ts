@@ -18,7 +18,8 @@ const controller = new AbortController();
 // Node's default applies after the first signal: a second signal ends the process immediately.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort());
 let isHungUp = false;
-// A terminal that is being closed may send SIGHUP several times. Writing to this terminal fails.
+// A terminal that is being closed may send SIGHUP several times, and writing to it fails. So this handler stays
+// installed, and ignores errors of stderr.
 process.on('SIGHUP', () => {
   isHungUp = true;
   stderr.on('error', () => {});

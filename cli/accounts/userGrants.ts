@@ -20,7 +20,7 @@ interface StoredGrant extends Stored {
   readonly grant: UserGrant;
 }
 
-/** Which grants of a user to list or remove. Without a project and an organisation, all of them. */
+/** Which grants of a user to list or remove. Without a project and an organisation, all grants of the user. */
 interface GrantSelection {
   readonly userId: string;
   readonly projectId?: string | undefined;

@@ -151,7 +151,7 @@ const eventsAboutUsers: ReadonlySet<string> = new Set([
 /** The record types of users, as the audit events of deleted records contain them. */
 const userTypes: ReadonlySet<string> = new Set(['human_user', 'machine_user']);
 
-/** Returns the id and the name of a user, if the event contains both. */
+/** Returns the id and the name of the user whom an event concerns. Returns undefined if the event lacks either. */
 function namedIn({ event, outcome, type, target, name, ids }: ReadEvent): readonly [string, string] | undefined {
   if (event === 'command.serviceUserCreate' && outcome === 'ok' && target !== undefined && ids?.userId !== undefined)
     return [ids.userId, target];
@@ -160,7 +160,7 @@ function namedIn({ event, outcome, type, target, name, ids }: ReadEvent): readon
 }
 
 /**
- * Adds the names of the event's caller and target: the current name of an existing user, the last recorded name of a
+ * Adds the names of an event's caller and target: the current name of an existing user, the last recorded name of a
  * deleted user.
  */
 async function withNames(event: ReadEvent, { present, past }: EventNames): Promise<NamedEvent> {

@@ -1,4 +1,4 @@
-// Runs commands that delete records. Each of them locks the instance exclusively.
+// Runs commands that delete records. Each such command locks the instance exclusively.
 
 import type { Writable } from 'node:stream';
 import { systemAccount } from '../../shared/audit/openAudit.ts';

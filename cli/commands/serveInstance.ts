@@ -81,7 +81,7 @@ export async function serveInstance(
 }
 
 /**
- * Starts the metrics and the server for them if the configuration contains a port for metrics. Otherwise does not load
+ * If the configuration contains a port for metrics, starts a server for metrics on this port. Otherwise does not load
  * the package `prom-client`.
  */
 async function startMetrics({ metricsPort, storeLocation }: Config, store: Store) {

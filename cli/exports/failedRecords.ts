@@ -93,14 +93,17 @@ interface Namesakes {
 class FailedRecords {
   private readonly byName = new Map<string, Namesakes>();
   /**
-   * The organisations that have errors themselves. `missing` contains those of them that the target does not have: all
-   * their records have failed.
+   * The organisations about which the response lists errors. `missing` contains only organisations that the target does
+   * not have. All records of these organisations have failed.
    */
   private readonly orgIds = new Set<string>();
   private readonly missing: ReadonlySet<string>;
   /** The types and ids of records that the import stored incompletely. */
   private readonly partial: ReadonlySet<string>;
-  /** The indexes, in the file, of the organisations to write: their records failed, or were stored incompletely. */
+  /**
+   * The indexes of the organisations to write, in the order of the file. Records of these organisations failed, or were
+   * stored incompletely.
+   */
   readonly entries = new Set<number>();
 
   constructor({ errors = [], success, summary }: ImportResponse) {
@@ -156,7 +159,7 @@ class FailedRecords {
     return this.partial.has(nameOf(record.section.error.type, readableId(record) ?? ''));
   }
 
-  /** Adds the organisations that have errors themselves. Returns the number of added organisations. */
+  /** Adds the organisations about which the response lists errors. Returns the number of added organisations. */
   addOrganisations(drafts: FilePass['drafts']): number {
     const found = new Set<string>();
     for (const [entry, { orgId = '' }] of drafts.entries()) {
@@ -168,8 +171,8 @@ class FailedRecords {
   }
 
   /**
-   * Returns an entry for each of these records that has errors: the given record and its nested records. The entry
-   * contains the counts of records with the same type and id, and whether the record is invalid.
+   * For the given record and its nested records: returns an entry for each record about which the response lists
+   * errors. The entry contains the counts of records with the same type and id, and whether the record is invalid.
    */
   private named(record: OrganisationRecord) {
     return [record, ...nestedRecords(record, []).map((nested) => nested.record)].flatMap((each) => {

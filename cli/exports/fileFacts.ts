@@ -81,7 +81,7 @@ export function providersOf({ section, json }: OrganisationRecord): readonly str
 }
 
 /**
- * Records of a section that refer to the same identity providers. `documents` contains the first of them; `others` is
+ * Records of a section that refer to the same identity providers. `documents` contains the first records; `others` is
  * the number of further records.
  */
 interface ProviderUsers {

@@ -66,7 +66,7 @@ export function accepts({ accepted = [] }: AcceptedLosses, loss: AcceptableLoss)
   return accepted.includes(loss);
 }
 
-/** The content of an export, which can be read once or repeatedly. The caller must dispose of it. */
+/** The content of an export. A caller can read the content once or repeatedly, and must dispose of this object. */
 export interface ExportFile extends AsyncDisposable {
   /** Whether a caller may call `open` repeatedly, and receives the same bytes each time. */
   readonly isRepeatable: boolean;
@@ -195,7 +195,7 @@ export interface DatabasePlace extends Source {
   facts(operations: readonly PlaceOperation[], signal: AbortSignal): Promise<PlaceFacts>;
 }
 
-/** A prepared import. The caller passes the records of the file to it, as to any visitor. */
+/** A prepared import. As a visitor, it receives the records of the file from the caller. */
 export interface PreparedImport extends RecordVisitor {
   /**
    * Imports the file, or makes a dry run.

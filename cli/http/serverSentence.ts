@@ -1,5 +1,5 @@
-// Finds, in a response, the sentence that explains its status. A server or a gateway in front of it may have written
-// the response.
+// Finds the sentence with which a response explains its status. A server, or a gateway in front of the server, has
+// written the response.
 
 import { decode } from 'html-entities';
 import { shortenedText } from '../../shared/errors/identityError.ts';
@@ -25,8 +25,8 @@ const elements = [
 const hidden = /<!--(?:[^-]|-(?!->))*|<(?:script|style)\b(?:[^<]|<(?!\/))*/gi;
 
 /**
- * Returns the explaining sentence in a response: a field of a JSON object, the title of a page, or the beginning of
- * another text.
+ * Returns the sentence with which a response explains its status: a field of a JSON object, the title of a page, or the
+ * beginning of another text.
  * @returns an empty text if the response has no content
  */
 export function sentenceIn(text: string): string {

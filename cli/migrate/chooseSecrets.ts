@@ -33,8 +33,8 @@ const answers: Readonly<Record<string, readonly SecretKind[]>> = {
 };
 
 /**
- * If the call has no `--with`, adds the kinds of secrets to move to the settings. Asks the user at the terminal for
- * them. If the source is a file, selects all kinds for now: the command corrects them after it has read the file.
+ * If the call has no `--with`, asks the user at the terminal which secrets move, and adds the answer to the settings.
+ * If the source is a file, selects all kinds for now: the command corrects the selection after it has read the file.
  */
 export async function chooseSecrets(
   call: MigrationCall,

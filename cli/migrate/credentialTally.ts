@@ -36,7 +36,7 @@ interface OrganisationCredentials {
   readonly kept: NamedPeople;
 }
 
-/** The target of a migration, and what the import will change there if it is still to come. */
+/** The target of a migration, and what the import will change there. After the import, only the target. */
 interface CredentialTarget {
   /** If the target is ZITADEL, the releases that it may have. */
   readonly zitadel?: ReleaseRange | undefined;
@@ -90,8 +90,8 @@ export class CredentialTally {
   }
 
   /**
-   * The counts for the plan, the result and the report. They are complete only after all records were added: an
-   * organisation's state decides about its people, but its record is added after them.
+   * The counts for the plan, the result and the report. Complete only after all records were added: the state of an
+   * organisation decides about its people, but the organisation's record comes after the people.
    */
   get credentials(): Omit<CredentialSummary, 'secondFactors'> {
     const others = new Map(
@@ -139,7 +139,10 @@ export class CredentialTally {
     return organisation;
   }
 
-  /** Returns the reason why a person's credentials do not count as equal. Returns undefined if they do. */
+  /**
+   * Returns the reason why a person's credentials do not count as equal. Returns undefined if the credentials count as
+   * equal.
+   */
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target === undefined) return 'missing from their organisation in the target';
     const { zitadel, hashes } = this.target;
@@ -151,8 +154,8 @@ export class CredentialTally {
   }
 
   /**
-   * Returns the reason why a person without a password in the source does not count as equal: a credential that only
-   * the target has. Returns undefined without such a credential.
+   * If only the target has a credential of a person who has no password in the source, returns this as the reason why
+   * the person does not count as equal. Otherwise returns undefined.
    */
   private additionalReason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target?.hashFormat !== undefined) return 'with a password in the target only';
@@ -182,7 +185,7 @@ export class CredentialTally {
   }
 
   /**
-   * Returns the reason if the states in source and target prevent that a person counts as equal.
+   * Returns the reason if a person does not count as equal because of the states in source and target.
    * @param states the states in the source and the target, such as USER_STATE_LOCKED
    */
   private stateReason(states: readonly string[]): string | undefined {

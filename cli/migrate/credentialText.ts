@@ -2,8 +2,8 @@ import { counted, firstOf, numberText } from '../terminal/numberTexts.ts';
 import type { CredentialSummary } from './migrationTypes.ts';
 
 /**
- * For each selection of second factors in an export: the factors that are compared, and a phrase about those that are
- * not.
+ * For each selection of second factors in an export: the factors that are compared, and a phrase about the factors that
+ * are not compared.
  */
 const secondFactorTexts: Readonly<
   Record<CredentialSummary['secondFactors'], readonly [compared: string, others: string]>
@@ -41,7 +41,7 @@ export function describeCredentials(
   };
 }
 
-/** Joins nouns to an enumeration, such as `password hash, second factors and state`. */
+/** Joins nouns into one phrase, such as `password hash, second factors and state`. */
 function listText(nouns: readonly string[]): string {
   return `${nouns.slice(0, -1).join(', ')} and ${nouns.at(-1)}`;
 }

@@ -69,7 +69,7 @@ export async function migrate(call: MigrationCall): Promise<Output> {
 
 /**
  * Runs the steps of a migration.
- * @param version the version of the source file from before the command has read it
+ * @param version the version that the source file had before the command read the file
  */
 async function doSteps(
   call: MigrationCall,

@@ -141,7 +141,7 @@ function planFacts(plan: MigrationPlan): string[] {
   ];
 }
 
-/** Phrases about existing records with other content, by conflict handling: what an import does with such records. */
+/** For each conflict handling, a phrase about what an import does with existing records that have other content. */
 const remedies: Readonly<Record<RecordConflict, string>> = {
   report:
     'the import leaves existing records unchanged, and reports them as errors; --on-conflict skip does not report them, --on-conflict overwrite replaces them',

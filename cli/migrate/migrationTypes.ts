@@ -13,7 +13,7 @@ import type { PhaseState } from '../terminal/progress.ts';
  */
 export const MAX_LISTED = 100_000;
 
-/** A place as the source or the target of a migration, with facts about it. */
+/** A place as the source or the target of a migration, with facts about the place. */
 export interface MigrationSide {
   readonly place: string;
   /** The kind of the place: `instance`, `zitadel`, `database`, `file` or `object`. */
@@ -129,10 +129,7 @@ export interface CredentialSummary {
   readonly kept: number;
   /** The kinds of second factors that the export contains. Other second factors are not compared. */
   readonly secondFactors: 'all' | 'otp' | 'totp' | 'none';
-  /**
-   * The remaining people, by the reason why their credentials do not count as equal: their number, and the names of the
-   * first.
-   */
+  /** For each reason why credentials do not count as equal: the number of people, and the names of the first people. */
   readonly others: readonly { readonly reason: string; readonly count: number; readonly names: readonly string[] }[];
 }
 

@@ -11,7 +11,7 @@ export interface OtherOrganisation extends Pick<ListedOrganisation, 'orgId' | 'n
   readonly evidence: string | undefined;
 }
 
-/** What the command knows about the source, to find evidence that an organisation came from there. */
+/** What the command knows about the source. These facts can be evidence that an organisation came from the source. */
 interface OriginFacts {
   /** The id of the source instance, if known. */
   readonly instanceId: string | undefined;

@@ -73,7 +73,7 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
     refusedOmitted,
     ...notices,
     people,
-    // A dry run returns all warnings of the target. If there was none, this function adds the warnings about unknown
+    // A dry run returns all warnings of the target. Without a dry run, this function adds the warnings about unknown
     // states.
     warnings: [...(trial === undefined ? stateWarnings(inspection) : []), ...notices.warnings],
     losses: source.facts?.exportLosses ?? [],

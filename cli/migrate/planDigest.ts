@@ -47,8 +47,8 @@ export async function planDigest(
 }
 
 /**
- * Returns the parts that have changed since an earlier digest. Leaves out a part if the change of another part may be
- * the cause.
+ * Returns the parts that have changed since an earlier digest. Leaves out a part that may have changed only because
+ * another part has changed.
  * @param secretsFrom what selects the secrets: the call, or the content of the source file
  */
 export async function changedParts(

@@ -19,7 +19,7 @@ import type { OpenSides } from './openSides.ts';
 import { noCounts, presentOrganisations, recordCounts } from './organisationCounts.ts';
 import { findOtherOrganisations, type OtherOrganisation } from './otherOrganisations.ts';
 
-/** The fields of a result that follow from the proof, and further facts that it finds. */
+/** The fields of a result that follow from the proof, and other facts that the proof finds. */
 export interface Proved extends Pick<MigrationResult, 'proof' | 'credentials' | 'organisations'> {
   /** The records that are active in ZITADEL although they are not active in the source. */
   readonly activations: Pick<BoundedList<CountedEntry>, 'entries' | 'omitted'>;

@@ -54,7 +54,7 @@ export function readSettings(call: MigrationCall): MigrationSettings {
   };
 }
 
-/** Whether a place is a file or an object. An import from there always includes all records of the file. */
+/** Whether a place is a file or an object. An import from such a place always includes all records of the file. */
 export function isFilePlace(place: string): boolean {
   return ['file', 'object'].includes(parsePlace(place).kind);
 }

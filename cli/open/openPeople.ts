@@ -47,8 +47,8 @@ export function openDatabasePeople(call: Surroundings & OpenInstance): People {
 }
 
 /**
- * Returns functions that read and remove a person's factors. This service and ZITADEL have the same HTTP calls for
- * both.
+ * Returns functions that read and remove a person's factors. The HTTP calls for this are the same for this service and
+ * ZITADEL.
  */
 function factorsOf(server: Server): Omit<People, 'find'> {
   const hasOtpEmail: People['hasOtpEmail'] = async (userId, signal) => {
@@ -93,7 +93,7 @@ function callUser(server: Server, method: 'GET' | 'DELETE', path: string, signal
   });
 }
 
-/** Searches the users of a database directly. An export of them would leave an event in the audit trail. */
+/** Searches the users of a database directly. An export of the users would leave an event in the audit trail. */
 async function findInStore(
   store: Store,
   users: readonly string[],

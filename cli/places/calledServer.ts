@@ -21,7 +21,7 @@ export interface Server {
   /** The place's name in messages. */
   readonly name: string;
   readonly send: Send;
-  /** Whether the server is reached by an address. A proxy in front of it may then limit the length of a query. */
+  /** Whether the server has an address. A proxy in front of such a server may limit the length of a query. */
   readonly isRemote: boolean;
   /** The name of the option with the path of the token's file, for errors. */
   readonly tokenOption: string;
@@ -34,7 +34,7 @@ export interface Server {
   readonly onRetry?: Patience['onRetry'];
 }
 
-/** The address of an instance of this service or of ZITADEL, and the token for it. */
+/** The address of an instance of this service or of ZITADEL, with the token that the calls send. */
 export interface InstanceSettings extends Pick<Server, 'tokenOption' | 'tokenFile' | 'onRetry'> {
   readonly origin: string;
   readonly token: string;

@@ -281,8 +281,8 @@ const trialResponse = z.object({
 const MAX_TRIAL_BYTES = 1_000_000;
 
 /**
- * The response to such a request. If the token permits exports, the response contains a manifest that describes the
- * instance.
+ * The response to one of the requests in `trials`. If the token permits exports, the response contains a manifest that
+ * describes the instance.
  */
 interface Trial extends z.output<typeof trialResponse> {
   readonly isDenied?: true;

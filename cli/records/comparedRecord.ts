@@ -60,7 +60,7 @@ export const recordContent = z.object({
   isSeedUnusable: z.literal(true).exactOptional(),
 });
 
-/** What is compared of a record. */
+/** What a comparison needs to know about a record. */
 export interface RecordContent extends Readonly<z.infer<typeof recordContent>> {
   /**
    * Paths of secrets that the record certainly does not have: its side exports all secrets of this kind, and the record
@@ -70,9 +70,9 @@ export interface RecordContent extends Readonly<z.infer<typeof recordContent>> {
 }
 
 /**
- * Returns what is compared of a record: its values as an import stores them, and the selected secrets. Leaves out the
- * project grant of a user grant, because the project and the organisation determine it. Keeps an invalid record as it
- * is.
+ * Returns what a comparison needs to know about a record: its values as an import stores them, and the selected
+ * secrets. Leaves out the project grant of a user grant, because the project and the organisation determine it. Keeps
+ * an invalid record as it is.
  * @returns undefined for a record that imports ignore, and for a key if the comparison leaves out keys
  */
 export function comparedRecord(given: OrganisationRecord, selection: SecretSelection): ComparedRecord | undefined {
@@ -122,8 +122,8 @@ function secretDigests({ section, credentials, clearPassword }: OrganisationReco
 }
 
 /**
- * Paths of fields with the name of a record. The name of an organisation is missing here, because texts about a record
- * contain the organisation's name anyway.
+ * Paths of fields with the name of a record. The path of an organisation's name is missing here, because texts about a
+ * record contain the organisation's name in any case.
  */
 const namePaths = ['user.userName', 'project.name', 'app.name'];
 
@@ -133,13 +133,13 @@ export function recordName({ body }: Pick<RecordContent, 'body'>): string | unde
   return namePaths.map((path) => textAt(record, path, '')).find((name) => name !== '');
 }
 
-/** Converts the content of a record to the argument of the comparison of fields. */
+/** Converts the content of a record to the form that the comparison of fields needs. */
 export function comparedContent({ body, secrets, otpEmail, lacks, state }: RecordContent): ComparedContent {
   return { json: parseObject(body), secrets, otpEmail, lacks, state };
 }
 
 /**
- * Adds to a record's content which values the record certainly does not have.
+ * Adds to a record's content the information which values the record certainly lacks.
  * @param stated the kinds of values that the record's side exports completely
  */
 export function statedRecordContent(section: Section, content: RecordContent, stated: StatedContent): RecordContent {

@@ -8,7 +8,7 @@ const PASSWORD_FIELD = `"${personCredentials.password.path.split('.').at(-2)}":`
 /** The maximum number of names that are kept. Plans and results print fewer names. */
 const MAX_NAMES = 10;
 
-/** A number of people, and the names of the first of them. */
+/** A number of people, and the names of the first people. */
 export interface NamedPeople {
   count: number;
   readonly names: string[];

@@ -160,7 +160,7 @@ const insertInto = (side: Side) => `
 const INSERT = { first: insertInto('first'), second: insertInto('second') };
 
 // The keys of records arrive in random order, so inserts touch pages all over the index. With SQLite's default cache of
-// 2 MB, most of them would have to read the disk.
+// 2 MB, most inserts would have to read the disk.
 const TABLES = `
   PRAGMA cache_size = -16000;
   ${sideTable('first')}

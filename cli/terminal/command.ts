@@ -55,8 +55,8 @@ export function flag(meaning: string, group?: OptionGroup): Flag {
 }
 
 /**
- * The type of the values that a call has for an argument or option. If the description is not known to the compiler,
- * the type is unknown.
+ * The type of an argument's or option's value in a call. It follows from the description of the argument or option, and
+ * is `unknown` if the compiler does not know the description.
  */
 type Given<Described extends Option> = [Parameter] extends [Described]
   ? unknown

@@ -171,7 +171,7 @@ const noticeKinds = {
 export type NoticeKind = keyof typeof noticeKinds;
 
 /**
- * Returns the heading for a kind of notices, and the lines of the first of them.
+ * Returns the heading for a kind of notices, and the lines of the first notices.
  * @param others texts of the same kind, which come last
  */
 export function shownNotices(

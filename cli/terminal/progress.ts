@@ -253,7 +253,7 @@ export function progressEvents(stream: TextStream): ProgressOutput {
   };
 }
 
-/** Describes the operation that has locked the instance, so that the command must wait for it. */
+/** Describes the operation for which the command waits, because this operation has locked the instance. */
 function waitText({ operation, caller, since }: LockHolder): string {
   return `waiting for another operation to end: ${operation}, which ${caller} began at ${since}`;
 }

@@ -32,8 +32,8 @@ function parseSpan(text: string): Span {
 }
 
 /**
- * Losses that a call may accept if a side is ZITADEL: that ZITADEL does not return the states of records, and that the
- * import omits password hashes because of which ZITADEL can reject people.
+ * Losses that a call may accept if a side is ZITADEL. `unknown-states`: ZITADEL does not return the states of some
+ * records. `refused-hashes`: the import omits password hashes because of which ZITADEL can reject people.
  */
 export const acceptableLosses = ['unknown-states', 'refused-hashes'] as const;
 

@@ -8,8 +8,8 @@ import { taken } from '../../shared/organisation/sections/sharedReferences.ts';
 // which differ between releases. The comment after an id lists the releases in which the id was seen.
 
 /**
- * For each kind of error, the ids that ZITADEL has for it. `recordKinds.ts` contains the ids of errors that concern
- * only one kind of record.
+ * The ids of ZITADEL's errors, by the kind of error. `recordKinds.ts` contains the ids of errors that concern only one
+ * kind of record.
  */
 export const errorIds = {
   /** The caller has no role, neither in the instance nor in an organisation. */

@@ -14,13 +14,13 @@ import { isLater, secondsUntilRepeat } from '../http/laterResponse.ts';
 import { isConnectionLost, type Patience, patiently } from '../http/reconnection.ts';
 import { sentenceIn } from '../http/serverSentence.ts';
 
-/** A server that may be ZITADEL. Requests to it need no token. */
+/** A server that may be ZITADEL, for requests without a token. */
 export interface ZitadelServer extends CallConnection, Patience {
   /** How often a call is repeated that has no response. */
   readonly retries?: RetryPolicy;
 }
 
-/** A ZITADEL server with the token for it, and the signal that ends calls. */
+/** A ZITADEL server with its token, and the signal that ends calls. */
 export interface ZitadelConnection extends ZitadelServer {
   readonly token: string;
   /** The name of the option with the path of the token's file, for errors. */
@@ -58,7 +58,8 @@ interface ZitadelResponse {
  */
 const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, maxDelayMs: 8_000 };
 /**
- * The number of attempts if they time out. Two of them take about as long as all repetitions after a lost connection.
+ * The maximum number of attempts that time out. Two such attempts take about as long as all repetitions after a lost
+ * connection.
  */
 const TIMED_OUT_ATTEMPTS = 2;
 const UNAVAILABLE_STATUSES = new Set([429, 502, 503, 504]);

@@ -56,7 +56,7 @@ function caselessKinds(releases: ReleaseRange): string {
   return [...new Set(facts.filter((fact) => overlap(fact, releases)).map(({ kind }) => kind))].join(', ');
 }
 
-/** Returns texts for plans about what imports into ZITADEL change. */
+/** Returns texts, for plans, about the changes that an import into ZITADEL makes. */
 function importChanges(releases: ReleaseRange): readonly string[] {
   const later = closables.filter(({ isAtOnce }) => isAtOnce !== true).flatMap(({ sections }) => sections);
   const kinds = { caseless: caselessKinds(releases), closedLast: later.map(words).join(', ') };

@@ -1,4 +1,4 @@
-// Exports ZITADEL: one organisation after the other, combined to one export file.
+// Exports ZITADEL one organisation after the other, and combines the organisations into one export file.
 
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { OrgFieldName, OrgState, OrgStateSchema } from '@zitadel/proto/zitadel/org_pb.js';
@@ -100,8 +100,8 @@ interface Missing {
 }
 
 /**
- * Returns functions for the exports of all organisations. They share the results of their calls, such as the list of
- * organisations.
+ * Returns functions that the exports of all organisations use. The exports share the results of calls, such as the list
+ * of organisations.
  */
 function shareCalls(
   connection: ZitadelConnection,

@@ -54,8 +54,8 @@ export interface ExportScope {
 /** The default time limit for the export of one organisation. Many gateways end a call that takes longer. */
 const EXPORT_MS = 60_000;
 /**
- * The maximum size of a response. Larger organisations cannot be exported within the time limit anyway. The command
- * needs several times as much memory as the response.
+ * The maximum size of a response. Larger organisations cannot be exported within the time limit. The command needs
+ * several times as much memory as the response.
  */
 const MAX_MESSAGE_BYTES = 128_000_000;
 
@@ -109,8 +109,8 @@ async function exportAlone(
 }
 
 /**
- * Yields the fields of a message that this command does not know, such as fields of newer releases. Each is the type of
- * its message, and its number.
+ * Yields the fields of a message that this command does not know, such as fields of newer releases. Each text consists
+ * of the message's type and the field's number.
  */
 function* unknownFields(value: unknown): Generator<string> {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;

@@ -8,7 +8,7 @@ import { isClosed } from '../../../shared/organisation/states.ts';
 import { type Closing, type CreationEvent, creationEvent, type EventPlace, recordKinds } from '../recordKinds.ts';
 import type { EventQuery, ZitadelEvent } from '../zitadelEvents.ts';
 
-/** A kind of record that ZITADEL can close, and the sections with such records. */
+/** A kind of record that ZITADEL can close, and the sections with records of this kind. */
 export interface Closable extends Closing {
   readonly sections: readonly [SectionName, ...SectionName[]];
 }
@@ -43,8 +43,8 @@ export function closableOf(section: string): Closable | undefined {
 }
 
 /**
- * Whether a record must be closed in ZITADEL: it is deactivated or locked in the file, and ZITADEL can close such
- * records.
+ * Whether a record must be closed in ZITADEL: it is deactivated or locked in the file, and ZITADEL can close records of
+ * its kind.
  */
 export function mustBeClosed({ section, state }: Pick<OrganisationRecord, 'section' | 'state'>): boolean {
   return isClosed(state?.value) && closableOf(section.name) !== undefined;

@@ -76,7 +76,7 @@ export class Closer {
     await this.close(this.ledger.toClose(usersFirst, 'created'), this.seen);
   }
 
-  /** Closes all records that are still open. Those that contain other records, such as projects, come last. */
+  /** Closes all records that are still open. Records that contain other records, such as projects, come last. */
   async finish(): Promise<void> {
     for (const { sections, isAtOnce } of closables) {
       for (const which of ['existing', 'created'] as const)
@@ -86,7 +86,7 @@ export class Closer {
   }
 
   /**
-   * Closes records, and stores which of them remain open.
+   * Closes records. Stores an error for each record that remains open.
    * @param after the events after this time show whether a record is closed
    */
   private async close(entries: readonly LedgerRecord[], after: EventTime): Promise<void> {
@@ -166,7 +166,10 @@ export class Closer {
     return located;
   }
 
-  /** Returns the positions of the records that are closed, according to ZITADEL's events. */
+  /**
+   * Returns the records that are closed according to ZITADEL's events. The result contains their positions in the
+   * ledger.
+   */
   private async closed(records: readonly OpenRecord[], after: EventTime): Promise<Set<number>> {
     const closed = new Set<number>();
     for (const [kind, ofKind] of Map.groupBy(records, (record) => record.kind)) {
@@ -185,8 +188,8 @@ export class Closer {
   }
 
   /**
-   * Makes the calls that close records. For each record that ZITADEL does not close, returns ZITADEL's reason, by the
-   * record's position.
+   * Makes the calls that close records. Returns ZITADEL's reason for each record that ZITADEL does not close. The keys
+   * are the records' positions in the ledger.
    */
   private async callAll(records: readonly OpenRecord[]): Promise<Map<number, string>> {
     const problems = new Map<number, string>();

@@ -37,8 +37,8 @@ interface CreationSearch {
 }
 
 /**
- * Returns the creation events of records, by the records' positions. Waits for the events that the caller expects. The
- * result lacks records for which no event appears.
+ * Returns the creation events of records. The keys are the records' positions in the ledger. Waits for the events that
+ * the caller expects. The result lacks records for which no event appears.
  */
 export async function findCreations(
   connection: ZitadelConnection,
@@ -70,8 +70,8 @@ export async function findCreations(
 }
 
 /**
- * Whether an event is better than the event found so far. The first event of all is better than none; an event in the
- * record's own organisation is better than one elsewhere.
+ * Whether to use an event instead of the event found so far: if no event was found so far, or if only this event is in
+ * the record's own organisation.
  */
 function isBetter({ owner }: ZitadelEvent, other: ZitadelEvent | undefined, { orgId }: SentRecord): boolean {
   return other === undefined || (other.owner !== orgId && owner === orgId);
@@ -118,7 +118,7 @@ export function eventIdentity(
 
 /**
  * Returns the value of the event's field that identifies the record.
- * @param fields the possible names of this field. Which of them an event has depends on the event's type
+ * @param fields the possible names of this field, which depend on the type of the event
  */
 export function identifyingValue({ payload }: Pick<ZitadelEvent, 'payload'>, fields: readonly string[]): string {
   const field = fields.find((name) => payload[name] !== undefined) ?? '';

@@ -125,9 +125,9 @@ function personOf({ position, record }: LedgerRecord, { outcome }: LedgerEntry):
 }
 
 /**
- * Decides for which existing people without TOTP the import sends the seed. It does so only if an interrupted import
- * has created the person and not added the seed yet. In all other cases, the person or an administrator may have
- * removed the factor on purpose.
+ * Decides for which existing people without TOTP the import sends the seed. The import sends the seed only if an
+ * interrupted import has created the person and not added the seed yet. In all other cases, the person or an
+ * administrator may have removed the factor on purpose.
  */
 async function decideSeeds(
   { ledger, callerId }: SurveyedFile,

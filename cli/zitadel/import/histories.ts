@@ -29,7 +29,7 @@ const FEW = 20;
 /**
  * Decides, from events, who created records and who has changed them.
  * @param callerId the id of the token's user, whose imports may have created the records
- * @returns the verdicts, by the records' positions
+ * @returns the verdicts; the keys are the records' positions in the ledger
  */
 export async function judgeRecords(
   connection: ZitadelConnection,
@@ -54,8 +54,8 @@ export function* grouped<Grouped extends Subject>(
 }
 
 /**
- * Returns the newest creation of each record, by the records' positions. All records are of the same kind and
- * organisation.
+ * Returns the newest creation of each record. The keys are the records' positions in the ledger. All records are of the
+ * same kind and organisation.
  * @param callerId the id of the user who must have created the records; by default any user
  */
 export async function readCreations(
@@ -74,7 +74,7 @@ export async function readCreations(
   );
 }
 
-/** Returns all events of each record since its creation, by the records' positions. */
+/** Returns all events of each record since its creation. The keys are the records' positions in the ledger. */
 async function readHistories(
   connection: ZitadelConnection,
   kind: Closable,

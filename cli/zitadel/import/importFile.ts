@@ -234,7 +234,7 @@ async function compareWithTarget(
 ): Promise<ComparedFile> {
   const orgIds = organisations.map(({ orgId }) => orgId);
   // A gateway may remove the header that selects an organisation. ZITADEL would then write message texts into another
-  // organisation, and the import could not read the existing records. This call fails in that case.
+  // organisation, and the import could not read the existing records. This call fails if a gateway removes the header.
   for (const orgId of orgIds) await hasContext(connection, orgId);
   const target = await TargetRecords.read(connection, asked, orgIds, read.database);
   await read.owners.read(connection);
@@ -259,15 +259,16 @@ async function compareWithTarget(
 const defaultPolls: RetryPolicy = { attempts: () => 14, initialDelayMs: LAG_MS, maxDelayMs: 10_000 };
 
 /**
- * Decides the outcomes of records for which ZITADEL has no creation event from this import. Some existed before, but
- * were not visible then. Others were sent, and ZITADEL reported no error.
+ * Decides the outcomes of records for which ZITADEL has no creation event from this import. Some records existed
+ * before, but were not visible then. Other records were sent, and ZITADEL reported no error.
  * @returns whether there were such records
  */
 async function settleExisting(file: ComparedFile): Promise<boolean> {
   const { connection, ledger, owners, imports, options } = file;
   const outcomes = ['existing', 'sent'] as const;
   const scope = { onConflict: options.onConflict, releases: imports.target.releases };
-  // If the record's own organisation has the id, ZITADEL's export will show the record. So the import waits for it.
+  // If the record's own organisation has the id, ZITADEL's export will show the record. So the import waits until the
+  // export shows the record.
   const isAwaited = ({ position, outcome, record: { orgId } }: LedgerRecord) => {
     const { path = '' } = ledger.document(position) ?? {};
     return outcome === 'sent' || owners.ownerOf(path)?.orgId === orgId;
@@ -298,8 +299,8 @@ function readAgain({ connection, database, options }: ComparedFile, orgIds: read
 }
 
 /**
- * Some records are in no export of ZITADEL. If an event shows that such a record existed before the import, its outcome
- * becomes `unchanged`.
+ * Some records are in no export of ZITADEL. The outcome of such a record becomes `unchanged` if an event shows that the
+ * record existed before the import.
  */
 async function settleUnexported({ connection, ledger, imports }: ComparedFile): Promise<void> {
   const { releases } = imports.target;

@@ -502,7 +502,10 @@ export class ImportLedger {
     this.database.run(sql, section, id, JSON.stringify([issue]));
   }
 
-  /** The number of records that belong to the import (`total`), and how many of them have an outcome (`records`). */
+  /**
+   * `total` is the number of records that belong to the import. `records` is the number of these records that have an
+   * outcome.
+   */
   get progress(): z.infer<typeof progressRow> {
     const sql =
       "SELECT count(*) AS total, count(outcome) AS records FROM records WHERE orgId IS NOT NULL AND outcome IS NOT 'notCarried'";

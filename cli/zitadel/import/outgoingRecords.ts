@@ -1,4 +1,4 @@
-// Converts records to the form in which ZITADEL receives them, and combines them to requests.
+// Converts records to the form in which ZITADEL receives them, and combines the records into requests.
 
 import { type DescMessage, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';

@@ -95,8 +95,8 @@ export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'for
   // If two imports create a user at the same time, release 4 reports to one of them that the login name is taken.
   if (loginNameTypes.has(type) && hasErrorId(message, errorIds.taken)) return { ...as('failed'), isDoubtful: true };
   if (!reportsExisting(error.issue)) return as('failed');
-  // A request can contain an organisation only because it adds records to it. ZITADEL reports such an organisation as
-  // existing. This is no error.
+  // If a request adds records to an organisation that exists, it contains this organisation too. ZITADEL reports the
+  // organisation as existing, which is no error.
   return as(type === 'org' && record === undefined ? 'created' : 'existing');
 }
 
@@ -145,15 +145,15 @@ function entryFor(
   const errors = own?.outcome === 'failed' ? [own] : ofParts.filter(({ outcome }) => outcome === 'failed');
   const issues = errors.map(({ issue }) => issue);
   if (foreseen !== 'overwritten') return { outcome: own?.outcome ?? 'created', issues };
-  // In this case the request contained the person only for the TOTP seed. ZITADEL always reports the person as
-  // existing.
+  // `overwritten` means that the request contained the person only for the TOTP seed. ZITADEL always reports this
+  // person as existing.
   if (issues.length > 0) return { outcome: 'failed', issues };
   return { outcome: ofParts.some(({ outcome }) => outcome === 'existing') ? 'unchanged' : 'overwritten' };
 }
 
 /**
  * Returns the ledger entry of a record after its creation event was searched.
- * @param event the creation event; undefined if there is none
+ * @param event the creation event; undefined if the search found no event
  */
 function confirmedEntry({ record, entry }: Answered, event: ZitadelEvent | undefined): LedgerEntry {
   // If several records have the same id, the event is about the first of them.
@@ -180,7 +180,7 @@ interface Refusal {
   readonly message: string;
 }
 
-/** The number of records in the first request. ZITADEL needs 2 s to 5 s for them. */
+/** The number of records in the first request. ZITADEL imports this many records in 2 s to 5 s. */
 const FIRST_RECORDS = 500;
 
 /**
@@ -337,7 +337,7 @@ class ImportSender {
     } catch (error) {
       this.connection.signal.throwIfAborted();
       if (isTimeout(error)) {
-        // Throws if ZITADEL is unavailable. In that case, the size of the request was not the problem.
+        // This call throws if ZITADEL is unavailable. A smaller request would not help then.
         await recogniseZitadel(this.connection);
         return { refusal: 'tooSlow', message: '' };
       }

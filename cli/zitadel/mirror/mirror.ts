@@ -64,7 +64,7 @@ export class Mirror {
   }
 
   /**
-   * Finds the records to delete. Adds an error to the ledger for each of them that must not be deleted.
+   * Finds the records to delete. Adds an error to the ledger for each record that must not be deleted.
    * @throws IdentityError if the file does not prove that it is complete, or if it contains ZITADEL's default
    * organisation. Also if the deletions would undo an import of a newer file or a change by another user
    */
@@ -145,7 +145,7 @@ export class Mirror {
     return reportDeletions(this.records(true), roles);
   }
 
-  /** The warning that nothing was deleted, if there were records to delete. */
+  /** The warning that nothing was deleted although there were records to delete. */
   get warnings(): ImportWarning[] {
     const records = this.doomed.size + this.along.length;
     if (records === 0 || this.deleted.size > 0) return [];

@@ -4,8 +4,8 @@ import type { ImportLedger } from '../import/ledger.ts';
 import type { DoomedRecord, DoomedRecords } from './doomedRecords.ts';
 
 /**
- * Returns those of the records to delete whose names are needed by unsent records of the file. Also returns those that
- * refer to one of them.
+ * Returns the records to delete whose names are needed by unsent records of the file. Also returns the records to
+ * delete that refer to a returned record.
  */
 export async function findNameHolders(
   ledger: ImportLedger,

@@ -259,7 +259,7 @@ const aggregates = new Map(
   }),
 );
 
-/** Returns the paths of a record's parents. ZITADEL deletes the record together with any of them. */
+/** Returns the paths of a record's parents. If ZITADEL deletes a parent, it deletes the record too. */
 function parentPaths({ record }: LedgerRecord): string[] {
   const { section, orgId, json } = record;
   const referenced = planReferences(record).filter(({ reference }) => !isOfList(reference));

@@ -59,10 +59,7 @@ const spaces: ReadonlyMap<string, IdSpace> = new Map(
   }),
 );
 
-/**
- * Whether the ids of a space are ids of aggregates. The events about such an id can be read separately from other
- * events.
- */
+/** Whether the ids of a space are ids of aggregates. The events of a single aggregate can be read by its id. */
 function isOfAggregates({ fields }: IdSpace): boolean {
   return fields === undefined;
 }
@@ -175,7 +172,8 @@ export class IdOwners implements RecordVisitor {
       this.database.statement('SELECT count(*) AS ids FROM ids WHERE space = ?').get(name),
     );
     if (ids === 0) return;
-    // Reading the events of one aggregate takes about as much time as reading a page of events.
+    // Reading the events of one aggregate takes about as much time as reading a page of events. So reading more pages
+    // than there are ids is not worth it.
     const maxPages = isOfAggregates(space) ? ids : Number.POSITIVE_INFINITY;
     for (const stream of space.streams) {
       const { aggregateType, created, removed, removedAggregate, removedParent } = stream;
