@@ -11,7 +11,7 @@ variable "instances" {
       cors_origins        origins whose pages may call the functions from a browser, by default none
       min_instances       processes of removeOtpEmail that always run; with 0, the first request waits for a cold start
       max_instances       greatest number of processes of each function; the 20 CPUs of a new project in a region are enough for six of each
-      memory              MiB of memory by function, such as { import = 2048 }; V8's heap has half of it
+      memory              MiB of memory by function, such as { import = 2048 }, by default 512, for exports and imports 1024; V8's heap has half of it
       backup_days         days for which daily backups are kept
       master_key_version  version of the Secret Manager secret ID-master-key, which contains the master key
   EOT
