@@ -40,11 +40,18 @@ export async function connectionError(origin: string, error: unknown, moment: st
       problem: `does not use TLS: specify its TLS port, or on this machine http://${host}`,
     });
   const isRefused = code === 'ECONNREFUSED' || code === 'ENOTFOUND';
+  const expectsTls = isRefused ? undefined : await plainToTls(origin);
+  if (expectsTls !== undefined) return expectsTls;
+  if (code.startsWith('HPE_')) return placeProtocolWrong({ place: origin, problem: httpProblem(code) });
   const factory = code === 'ECONNRESET' || code === 'EPIPE' ? placeLost : placeUnreachable;
-  return (
-    (isRefused ? undefined : await plainToTls(origin)) ??
-    factory({ place: origin, moment, reason: connectionReason(error) })
-  );
+  return factory({ place: origin, moment, reason: connectionReason(error) });
+}
+
+/** Describes a response that Node's parser rejects. The first bytes of another protocol are not `HTTP/1`. */
+function httpProblem(code: string): string {
+  return code === 'HPE_INVALID_CONSTANT' || code === 'HPE_INVALID_VERSION'
+    ? `does not speak HTTP/1.1 (${code}): another service uses this port; check the host and the port`
+    : `sends an invalid HTTP response (${code}): check the address, and the gateway in front of the instance`;
 }
 
 /**

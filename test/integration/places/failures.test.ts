@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -16,6 +18,7 @@ import { sqlite } from '../../support/stores/stores.ts';
 import { tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
 
 const createdToken = z.looseObject({ tokenId: z.string() });
+const portSchema = z.looseObject({ port: z.number() });
 const createdUser = z.looseObject({ userId: z.string() });
 
 /** A served instance with a new service user, and a directory. */
@@ -89,6 +92,29 @@ describe('a call on places that fails', () => {
     onTestFinished(() => bucket.close());
     const foreign = /is not an instance of this service \(\/openapi\.json returns 404: .+\), nor/;
     await call(`export ${bucket.url} ${target}`, 1, foreign);
+  });
+
+  it.each([
+    ['SSH-2.0-OpenSSH_9.6\r\n', 'does not speak HTTP/1.1 (HPE_INVALID_CONSTANT): another service uses this port'],
+    [
+      "-ERR unknown command 'GET'\r\n",
+      'does not speak HTTP/1.1 (HPE_INVALID_CONSTANT): another service uses this port',
+    ],
+    ['HTTP/1.1 200 OK\r\nno header\r\n\r\n', 'sends an invalid HTTP response (HPE_INVALID_HEADER_TOKEN): check'],
+  ])('reports a port whose service answers with %j', async (answer, problem) => {
+    const service = createServer(
+      (socket) =>
+        void socket
+          .on('error', () => undefined)
+          .resume()
+          .end(answer),
+    );
+    service.listen(0, '127.0.0.1');
+    onTestFinished(async () => void (await service[Symbol.asyncDispose]()));
+    await once(service, 'listening');
+    const { port } = portSchema.parse(service.address());
+    const target = `--token-file ${await tokenFileWith('some-token')} --to ${join(await testDirectory(), 'out.json')}`;
+    await call(`export http://127.0.0.1:${port} ${target}`, 1, `identity: http://127.0.0.1:${port} ${problem}`);
   });
 
   describe('by TLS', () => {
