@@ -48,8 +48,9 @@ export function countSettled({
 const severalRequests = { type: 'import', ...warn('requests_repeated', {}) };
 
 /**
- * Returns the warning that the import took several requests, unless the summary contains it or no record was unchanged.
- * The last response counts records that earlier requests had created as unchanged.
+ * Returns the warning that the import took several requests. Returns no warning if the summary already contains this
+ * warning, or if no record is unchanged. After several requests, the last response counts the records of earlier
+ * requests as unchanged.
  */
 export function repetitionWarnings({
   unchanged,

@@ -450,8 +450,8 @@ export class RunDatabase implements Disposable, Pairing {
   }
 
   /**
-   * Parses the contents of a record on both sides. Adds to the first side's content which values this side certainly
-   * does not have.
+   * Parses the contents of a record on both sides. Adds to the first side's content the information which values that
+   * side certainly lacks.
    */
   private contents(
     section: string,

@@ -39,9 +39,9 @@ export interface ExportScope {
    * other organisations, because ZITADEL makes the user an owner of every organisation that the user imports.
    */
   readonly caller: () => Promise<string>;
-  /** The ids of organisations that the call excludes from the export. */
+  /** The ids of organisations that the export leaves out. */
   readonly stayingOrganisations: ReadonlySet<string>;
-  /** Returns those of the given users whose organisations the call excludes from the export. */
+  /** Returns those of the given users whose organisations the export leaves out. */
   readonly stayingUsers: (userIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Called with a section of which the export lacks records, or may lack records. */
   readonly onIncomplete: (section: SectionName) => void;
@@ -219,7 +219,9 @@ async function addStatesAndGrants(
   }
 }
 
-/** Returns the grants whose receivers move too. Warns about grants to users or organisations that the call excludes. */
+/**
+ * Returns the grants whose receivers move too. Warns about grants to users or organisations that the export leaves out.
+ */
 async function movingGrants(
   organisation: JsonObject,
   section: SectionName,
