@@ -19,7 +19,7 @@ import type { ImportResponse } from './importResponse.ts';
 /** A loss in ZITADEL that a call may accept, instead of an error. */
 export type AcceptableLoss = (typeof acceptableLosses)[number];
 
-/** Options that the command applies itself: a request to a server does not contain them. */
+/** Options of a call that the options of a request do not contain. */
 interface CallOptions {
   /** The time limit in milliseconds. By default, each place has its own limit. */
   readonly timeoutMs?: number | undefined;

@@ -50,7 +50,8 @@ export async function findOtherOrganisations(
     deleted: await run.reconnecting(() => deletedOrganisations(source, run.signal)),
     callerId: facts?.caller?.userId,
   };
-  // If the source is a file, there is never evidence, because its export may have left out organisations.
+  // If the source is a file, nothing is evidence: the file may lack organisations because its exporter has not selected
+  // them.
   const evidence = (other: ListedOrganisation) =>
     source.place.takes === 'files' ? undefined : originEvidence(other, origin);
   const judged = others.map((other) => ({ orgId: other.orgId, name: other.name, evidence: evidence(other) }));

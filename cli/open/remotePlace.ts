@@ -49,7 +49,7 @@ async function recognise(settings: InstanceSettings, signal: AbortSignal): Promi
   throw found.refusal ?? placeNotKnown({ place: origin, reason: found.reason, ofZitadel: zitadel });
 }
 
-/** What a server has responded that is not an instance of this service. */
+/** The response of a server that is not an instance of this service. */
 interface OtherServer {
   /** Why the server is not an instance of this service. */
   readonly reason: string;

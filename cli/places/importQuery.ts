@@ -38,7 +38,8 @@ export function importQuery(options: PlaceImportOptions): string {
 }
 
 /**
- * Requires that the options of an import are not too long for a query. The ids of many organisations are.
+ * Requires that the options of an import are not too long for a query. A query with the ids of many organisations is
+ * too long.
  * @throws IdentityError USAGE_INVALID
  */
 export function requireSendable(options: PlaceImportOptions): void {

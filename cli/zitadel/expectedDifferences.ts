@@ -25,7 +25,7 @@ export interface ZitadelSide {
   readonly imports?: Pick<ImportFacts, 'mayLackProvider' | 'target'>;
 }
 
-/** The time during which ZITADEL's exports can lack a write. */
+/** How long ZITADEL's exports can lack a write, in milliseconds. */
 export const LAG_MS = 2_000;
 
 const CLEAR_PASSWORD = 'an import stores the hash of a clear password';

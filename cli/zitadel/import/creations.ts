@@ -77,7 +77,10 @@ function isBetter({ owner }: ZitadelEvent, other: ZitadelEvent | undefined, { or
   return other === undefined || (other.owner !== orgId && owner === orgId);
 }
 
-/** Whether an event's owner is the organisation of the record, or may be another organisation. */
+/**
+ * Whether an event has the right owner for a record. The owner must be the record's organisation, unless a record of
+ * this kind may belong to another organisation than its aggregate.
+ */
 export function isInPlace({ owner }: ZitadelEvent, { section, orgId }: OutgoingRecord): boolean {
   return owner === orgId || creationEvent(section)?.isShared === true;
 }

@@ -299,7 +299,7 @@ export class ImportLedger {
     return this.rows(documentRow, `SELECT position, orgId, section, path FROM ${tables} ${selected} ORDER BY position`);
   }
 
-  /** Returns the path of the record at a position. Returns undefined for a nested record. */
+  /** Returns the path of the record at the given position of the ledger. Returns undefined for a nested record. */
   document(position: number): LedgerDocument | undefined {
     const sql = `SELECT position, orgId, section, path FROM documents JOIN records USING (position) WHERE position = ?`;
     const columns = this.database.statement(sql).get(position);
