@@ -199,7 +199,7 @@ const extension =
   /(?:;ext=\p{Nd}{1,7}|(?:e?xt(?:ensi(?:o\u0301?|ó))?n?|ｅ?ｘｔｎ?|[,xｘX#＃~～]|int|anexo|ｉｎｔ)[:.．]?[ \u00a0\t,-]*\p{Nd}{1,7}#?|[- ]\p{Nd}{1,5}#)$/u;
 
 /**
- * Converts a phone number without letters to E.164 (zitadel 3.4). Does not check whether the number is assigned.
+ * Converts a phone number without letters to E.164 (zitadel 2.5). Does not check whether the number is assigned.
  * @returns undefined for a text that is not a phone number
  */
 function toE164(text: string): string | undefined {
