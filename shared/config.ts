@@ -129,7 +129,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
     'master.key in DATA_DIR; with Firestore none: exports, imports and `identity rekey` require the variable',
   ],
   HOSTING: [
-    'what clients call: this process (`process`), a function (`function`), or the load balancer of an instance (`load_balancer`; removeOtpEmail then describes all operations)',
+    'what clients call: this process (`process`), a function (`function`), or the load balancer of an instance (`load_balancer`; the function removeOtpEmail then describes all operations)',
     'process (with K_SERVICE: function)',
   ],
   K_SERVICE: ['set by Google Cloud; selects the limits of the cloud', 'none (self-hosted)'],
@@ -145,7 +145,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
     String(bcryptCosts.default),
   ],
   TRANSFER_BUCKET: [
-    'bucket in Cloud Storage for exports and files above MAX_RESPONSE_BYTES and MAX_REQUEST_BYTES; not used by self-hosted instances',
+    'bucket in Cloud Storage for exports above MAX_RESPONSE_BYTES and files above MAX_REQUEST_BYTES; self-hosted instances do not use it',
     'none',
   ],
   AUDIT_DAYS: ['days for which an embedded database keeps the events of its audit trail', '400'],

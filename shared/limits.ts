@@ -103,7 +103,7 @@ const limitTable = {
     unit: 'count',
     selfHosted: 2,
     cloud: UNLIMITED,
-    text: 'imports at once, and separately exports; those that receive their bodies or wait for the lock of the instance do not count',
+    text: 'imports at once, including dry runs, and separately exports; those that receive their bodies or wait for the lock of the instance do not count',
   },
   headersMs: {
     unit: 'duration',
