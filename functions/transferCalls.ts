@@ -31,8 +31,8 @@ const NO_BUCKET = 'the instance has no bucket for transfers';
 
 /** The texts of the error about a missing object: possible reasons, and the remedy. */
 const missing: Readonly<Record<TransferKind, string>> = {
-  exports: 'it was deleted or has expired',
-  imports: 'its upload is unfinished, or it was deleted or has expired; finish the upload, or open another upload',
+  exports: 'the object was deleted or has expired',
+  imports: 'the upload is unfinished, was deleted or has expired; finish the upload, or open another upload',
 };
 
 /**

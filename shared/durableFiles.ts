@@ -97,7 +97,7 @@ async function removeLeftFolders(target: string, warn: (warning: string) => void
     if (lock === undefined) continue;
     await emptyFolder(folder);
     await rm(folder, { recursive: true });
-    warn(`removed ${folder}, which a killed process left`);
+    warn(`removed the folder ${folder} of a killed process`);
   }
 }
 
@@ -134,7 +134,7 @@ async function writePartial(partial: string, content: NewFileContent, directory:
   await file.sync();
   // If other users can write to the directory, they may have replaced the folder.
   if ((await lstat(partial)).ino !== (await file.stat()).ino)
-    throw Object.assign(new Error(`EPERM: others can change ${directory}`), { code: 'EPERM' });
+    throw Object.assign(new Error(`EPERM: other users can change ${directory}`), { code: 'EPERM' });
 }
 
 /**

@@ -71,7 +71,7 @@ export async function rekey(store: Store, keyring: Keyring, options: RekeyOption
   const record = await changeRecord(store, ({ ids }) => [target.id, ...ids.filter((id) => id !== target.id)]);
   requireKeys(record, keyring);
   if (record.ids.length > 1 && options.fenceMs > 0) {
-    options.onStep(`waiting ${Math.ceil(options.fenceMs / 1_000)} seconds, until all processes write with the new key`);
+    options.onStep(`waiting ${Math.ceil(options.fenceMs / 1_000)} seconds for all processes to use the new key`);
     await setTimeout(options.fenceMs, undefined, { signal: options.signal });
   }
   let documents = 0;

@@ -17,7 +17,7 @@ const POLL_MS = 500;
 export const auditCommand = defineInstanceCommand({
   name: 'audit',
   summary: 'list the audited calls of a self-hosted instance',
-  details: 'These are exports, imports, removals and commands.',
+  details: 'The list contains exports, imports, removals of OTP e-mail factors, and commands.',
   arguments: [],
   options: {
     since: optional('MOMENT', 'start of the list: an age such as 7d, or a date; by default 24h'),

@@ -60,7 +60,7 @@ export async function restoreBackup(
   if (existsSync(directory)) protectFiles(database);
   // Without this check, SQLite would apply a leftover log of an earlier database to the restored database.
   if (['', '-wal', '-journal'].some((suffix) => existsSync(`${database}${suffix}`)))
-    throw instanceExists({ content: 'an instance, or its log,', directory });
+    throw instanceExists({ content: 'an instance, or the log of its database', directory });
   const keyFile = keyFilePath(directory);
   if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
     throw usageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);

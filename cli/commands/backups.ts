@@ -4,7 +4,7 @@ import { defineInstanceCommand, optional, required } from '../terminal/command.t
 export const backupCommand = defineInstanceCommand({
   name: 'backup',
   summary: 'copy a self-hosted instance, running or not, to a file',
-  details: 'The copy does not contain the master key: back it up separately.',
+  details: 'The copy does not contain the master key: back up the key separately.',
   isAudited: true,
   arguments: [required('FILE', 'the file to create')],
   options: {},
@@ -15,7 +15,7 @@ export const backupCommand = defineInstanceCommand({
     await backUp(location, file, stderr);
     return {
       json: { file },
-      text: `the backup ${file} contains password hashes, and only its owner can read it; a restoration needs the master key, which the backup does not contain`,
+      text: `the backup ${file} contains password hashes, so only the file's owner can read it; to restore the backup, you also need the master key, which is not in the backup`,
     };
   },
 });

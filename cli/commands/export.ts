@@ -52,7 +52,7 @@ export const exportCommand = defineCommand({
     } = call;
     const [source, target] = await openPlaces(call, given, from, given.to);
     if (target.takes !== 'files')
-      throw usageError(`identity export writes files and objects: use \`identity import\` with --to ${target.name}`);
+      throw usageError(`the target ${target.name} is not a file: use \`identity import\` with --to ${target.name}`);
     const { 'for-zitadel': isForZitadel, ...choices } = given;
     const options = exportOptionsOf({ options: choices });
     // If the export goes to standard output, the command prints its result on standard error.
@@ -125,7 +125,7 @@ function requireSelectable({ name, takes }: Place, options: PlaceExportOptions, 
   const isSelective = orgIds.length + excludedOrgIds.length > 0 || selectsMore;
   if (takes === 'files' && isSelective)
     throw usageError(
-      `${name} is copied completely, with all its secrets: --org, --exclude-org, --with and --for-zitadel apply only to instances and databases`,
+      `an export copies the file ${name} with all organisations and secrets: omit --org, --exclude-org, --with and --for-zitadel, which apply only to instances and databases`,
     );
 }
 

@@ -50,7 +50,7 @@ import { type Line, section, warnOn } from '../terminal/terminal.ts';
 export const importCommand = defineCommand({
   name: 'import',
   summary: 'import organisations into an instance or a database',
-  details: `${placeDetails} If interrupted, repeat the command.`,
+  details: `${placeDetails} To resume, repeat the command.`,
   arguments: [required('PLACE', 'the source')],
   options: {
     ...toOption('the instance or the database'),
@@ -58,7 +58,7 @@ export const importCommand = defineCommand({
     ...movedSecrets,
     ...importChoices,
     ...mirrorChoices,
-    yes: flag('with --mirror: delete without asking', SELECTION),
+    yes: flag('with --mirror: skip the confirmation', SELECTION),
     ...transferOptions.dryRun.command,
     failed: optional('FILE', 'write the failed records to a new export file', RUN_AND_OUTPUT),
     ...secretsOfTwo('the source', 'the target'),
@@ -82,11 +82,14 @@ export const importCommand = defineCommand({
     if ((kind === 'instance' || kind === 'database') && given.with === undefined) throw secretsMissing();
     const [source, target] = await openPlaces(call, given, from, given.to);
     if (target.takes !== 'imports')
-      throw usageError(`${target.name} cannot import: specify an instance or a database, or use \`identity export\``);
+      throw usageError(
+        `the target ${target.name} is a file: specify an instance or a database, or write a file with \`identity export\``,
+      );
     requireOther(source.name, target.name);
     await requireEffects(given, signal, { place: source }, { place: target });
     const mirrored = mirrorOptionsOf(given);
-    if (given.yes && !given.mirror) throw usageError('--yes has no effect here: it needs --mirror');
+    if (given.yes && !given.mirror)
+      throw usageError('--yes has no effect without --mirror: add --mirror, or omit --yes');
     const selection = exportOptionsOf(call);
     const takesAll = source.takes === 'files' && given.with === undefined;
     const options = { ...importOptionsOf(call), ...mirrored, withKeys: takesAll || selection.withKeys };
@@ -183,7 +186,7 @@ async function importInto(
   const { losses = [], notices = [] } = opened;
   const { humanUsers: people = 0 } = response.summary.created;
   const isWithout = !isFile && !selection.withPasswords && people > 0;
-  const lost = `not imported: the passwords of ${counted(people, 'person')}, if they have any (--with passwords)`;
+  const lost = `not imported: the passwords that ${counted(people, 'person')} may have in the source (--with passwords imports them)`;
   const { request } = counter;
   const requested = [...requestLines(request), ...(isWithout ? [lost] : [])];
   const { outcomeLine } = await import('../exports/outcomeTexts.ts');
@@ -222,7 +225,8 @@ async function tryToStore(
     return { file: await storeFailed(place, content, response, signal) };
   } catch (error) {
     const { failureText } = await import('../terminal/describeError.ts');
-    const done = 'the import is complete, as printed above; repeat the import to write the file of its failed records';
+    const done =
+      'the import is complete, and its result is printed above; repeat the import to write the file of failed records';
     return { error: reportMissing({ file: place.name, reason: failureText(error), done }, { cause: error }) };
   }
 }
@@ -234,12 +238,14 @@ function failedLines({ file, error }: StoredFailures): readonly string[] {
   const others =
     missing === 0
       ? ''
-      : `; the file lacks ${counted(missing, 'failed record')}, which the response does not list or which are too large`;
+      : `; the file lacks ${counted(missing, 'failed record')} that are too large, or that the response does not list`;
   const completed =
     partial === 0
       ? ''
-      : `; --on-conflict overwrite then completes ${counted(partial, 'record')} that this import has stored in part`;
-  return [`${counted(records, 'failed record')} in ${place}: correct them, and import that file${completed}${others}`];
+      : `; add --on-conflict overwrite, to complete ${counted(partial, 'record')} that this import has stored incompletely`;
+  return [
+    `${counted(records, 'failed record')} in ${place}: correct these records, then import that file${completed}${others}`,
+  ];
 }
 
 /**
@@ -290,7 +296,7 @@ function importOutput(
   const counts = Object.entries(outcomes).filter(([, bySection]) => Object.keys(bySection).length > 0);
   const isListed = errors.length > 0 || Object.keys(failed).length > 0;
   const isWritten = total(created) + total(overwritten) + total(deleted) > 0;
-  const why = counts.length === 0 ? 'the source has no organisations' : `all its records exist in ${target}`;
+  const why = counts.length === 0 ? 'the source has no organisations' : `all records of the source exist in ${target}`;
   const unwritten = isListed || total(skipped) > 0 ? `nothing is imported into ${target}` : `nothing to import: ${why}`;
   const done = dryRun ? `dry run of an import into ${target}: nothing is written` : `imported into ${target}`;
   const failures = isListed ? `, with ${counted(errors.length + (summary.errorsOmitted ?? 0), 'error')}` : '';
@@ -299,7 +305,9 @@ function importOutput(
     ...elsewhereLines(elsewhere),
     { text: heading, style: isListed ? 'bad' : 'good' },
     ...counts.map(([outcome, bySection]) => outcomeLine(outcome, bySection)),
-    ...(isRefused && !isListed ? [`add --yes and --max-deleted ${total(deleted)} to delete without a question`] : []),
+    ...(isRefused && !isListed
+      ? [`to delete these records without a confirmation, add --yes and --max-deleted ${total(deleted)}`]
+      : []),
     ...requested,
     ...section(deletionsTitle(summary.dryRun === true), deletionLines(deletionsOf(response))),
     ...(storedFailures === undefined ? [] : failedLines(storedFailures)),

@@ -15,7 +15,7 @@ export const initCommand = defineInstanceCommand({
   options: {
     name: optional('NAME', 'name of the instance; by default the name of its directory or database'),
     'user-login-must-be-domain': flag(
-      'let several organisations without a domain policy have the same user names, by adding the domain to login names (ZITADEL has the same setting); cannot be changed later',
+      "end login names with the organisation's domain, so that several organisations without a domain policy can have the same user names; cannot be changed later",
     ),
     expires: optional('DURATION', 'lifetime of the token; by default 30d'),
     ...newTokenFile,

@@ -21,7 +21,7 @@ import { section } from '../terminal/terminal.ts';
 export const inspectCommand = defineCommand({
   name: 'inspect',
   summary: 'validate the export of a place, and list its content',
-  details: `${placeDetails} The content: counts, sizes, hash formats, secrets, and manual steps after an import.`,
+  details: `${placeDetails} The command lists counts, sizes, hash formats, secrets, and manual steps after an import.`,
   arguments: [required('PLACE', 'the place')],
   options: { ...secretOptions, ...exportChoices, ...eventsOption },
   examples: ['inspect north.json.gz', 'inspect https://id.example.com --token-file owner.pat --with passwords,otp'],
@@ -113,7 +113,9 @@ function inspectOutput(
     ),
     `secrets: ${countList(secrets)}`,
     hashLine(hashFormats),
-    ...Object.entries(unknown).map(([field, count]) => `unknown, and not imported: ${field} (${numberText(count)})`),
+    ...Object.entries(unknown).map(
+      ([field, count]) => `unknown field, which an import ignores: ${field} (${numberText(count)})`,
+    ),
     ...section('Not exported by ZITADEL', losses),
     ...noticeSection('warning', issues.warnings, issues.warningsOmitted, firstNotices(notices)),
     ...noticeSection('left to do', leftToDo),

@@ -5,7 +5,7 @@ import { defineCommand } from '../terminal/command.ts';
 export const migrateCommand = defineCommand({
   name: 'migrate',
   summary: 'move organisations from one place to another, and verify',
-  details: `${placeDetails} If interrupted, repeat the command.`,
+  details: `${placeDetails} To resume, repeat the command.`,
   arguments: [],
   options: migrationOptions,
   examples: [

@@ -33,7 +33,7 @@ export const orgDeleteCommand = defineInstanceCommand({
   name: 'org delete',
   summary: 'delete organisations with all their records',
   details:
-    "This undoes a migration. It also deletes the tokens of the organisations' users, and their roles and grants in other organisations. The instance can keep running. If the command was interrupted, repeat it.",
+    "To undo a migration, delete the organisations that it moved. The command also deletes the users' tokens, and the roles and grants of these users in other organisations. The instance can keep running. If the command was interrupted, repeat it.",
   isAudited: true,
   arguments: [oneOrMore('ORG_ID', `the organisations, at most ${MAX_DELETED_ORGANISATIONS}`)],
   options: { yes: flag('skip the confirmation') },
@@ -46,7 +46,7 @@ export const orgDeleteCommand = defineInstanceCommand({
     const orgIds = [...new Set(given)];
     if (orgIds.length > MAX_DELETED_ORGANISATIONS)
       throw usageError(
-        `${counted(orgIds.length, 'organisation')}: specify at most ${MAX_DELETED_ORGANISATIONS}, and repeat the command`,
+        `${counted(orgIds.length, 'organisation')} are too many: specify at most ${MAX_DELETED_ORGANISATIONS}, then repeat the command for the others`,
       );
     const { describeRemoval, findMissing, removeOrganisations } = await import('../accounts/organisationRemoval.ts');
     const organisations = await describeRemoval(store, orgIds);
@@ -59,7 +59,8 @@ export const orgDeleteCommand = defineInstanceCommand({
       const text = [...what, 'nothing is deleted: add --yes'];
       return { json: { organisations, deleted: false }, text, exitStatus: () => 'unconfirmed' };
     }
-    const interruption = 'interrupted: the organisations are deleted in part; repeat the command to continue';
+    const interruption =
+      'interrupted: some records of the organisations may already be deleted; repeat the command to delete the rest';
     const { records, gone } = await runAlone(
       { name: 'org delete', phase: 'deleting', interruption },
       call,

@@ -36,7 +36,7 @@ export const otpEmailRemoveCommand = defineInstanceCommand({
   arguments: [
     repeatable(
       'USER',
-      'id, user name or e-mail address of a person, or the login name in ZITADEL; or https://HOST instead of --data or --firestore',
+      'id, user name or e-mail address of a person; for people in ZITADEL, also a login name, and once https://HOST',
     ),
   ],
   options: {
@@ -52,7 +52,7 @@ export const otpEmailRemoveCommand = defineInstanceCommand({
     const addresses = call.arguments[0].filter(isAddress);
     const [address] = addresses;
     if (address === undefined) return undefined;
-    if (addresses.length > 1) throw usageError(`${addresses.join(' and ')}: specify one address`);
+    if (addresses.length > 1) throw usageError(`several addresses, ${addresses.join(' and ')}: specify only one`);
     return () => removeRemotely(address, call);
   },
   run: async (call) => {
@@ -114,7 +114,7 @@ function listedUsers(text: string, file: string): string[] {
     const wrong = wrongLines.find(({ pattern }) => pattern.test(user));
     if (wrong !== undefined)
       throw usageError(
-        `line ${index + 1} of ${file} ${wrong.found}: write one id, user name or e-mail address a line, and nothing else`,
+        `line ${index + 1} of ${file} ${wrong.found}: write one id, user name or e-mail address per line, and nothing else`,
       );
     users.push(user);
   }
@@ -180,7 +180,7 @@ function onePersonEach(found: ReadonlyMap<string, readonly Match[]>): ReadonlyMa
     if (person === undefined) problems.push(`no person has the id, user name, e-mail address or login name ${user}`);
     else if (others.length > 0)
       problems.push(
-        `${counted(matches.length, 'person')} match ${user}: ${matches.map(matchText).join(', ')}: specify a text that matches only one of them`,
+        `${counted(matches.length, 'person')} match ${user} (${matches.map(matchText).join(', ')}): specify an id, or another text that matches only one person`,
       );
     else if (!seen.has(person.userId)) persons.set(user, person);
     if (person !== undefined) seen.add(person.userId);

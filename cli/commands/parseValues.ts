@@ -29,7 +29,7 @@ export async function parseValues(command: Command, { positionals, options }: Gi
   for (const [name, option] of Object.entries(described)) {
     const given = options[name] ?? [];
     const next = given.find((text) => text.startsWith('--') && Object.hasOwn(described, text.slice(2)));
-    if (next !== undefined) throw usageError(`missing value of --${name}, before ${next}`);
+    if (next !== undefined) throw usageError(`missing value of --${name}: the next argument is ${next}`);
     if (option.value === undefined) {
       parsedOptions[name] = options[name] !== undefined;
     } else {
@@ -52,7 +52,7 @@ async function parseAll(kind: ValueName, subject: string, texts: readonly string
     const { success, data } = loaded.safeParse(text);
     if (!success) throw usageError(`invalid ${subject} ${quoteValue(text)}: ${remedy}`);
     if (isWellFormed(text))
-      throw usageError(`${subject} is a token: store it in a file, because other users can read command lines`);
+      throw usageError(`${subject} is a token, and other users can read command lines: store the token in a file`);
     return data;
   });
 }

@@ -42,7 +42,7 @@ export const migratePrepareCommand = defineInstanceCommand({
     const only: typeof named = named.length === 0 ? ['export', 'import'] : named;
     if (!only.includes('export') || only.includes('otp-email'))
       throw usageError(
-        'a migration exports its source, and its target for the proof: specify --only export, or export,import',
+        'a migration needs a token with the operation export and without otp-email: specify --only export for a source, or export,import for a target',
       );
     const lifetimeMs = tokenLifetime(ONE_DAY, { environment });
     const created = await createToken(options, () => createMigrationUser(store, only, lifetimeMs, now));
@@ -76,21 +76,23 @@ async function consoleSteps(
   const { parsePlace } = await import('../places/parsePlace.ts');
   const parsed = parsePlace(place);
   if (parsed.kind !== 'instance')
-    throw usageError(`${place} is not an address: specify an instance by --data DIR or --firestore PROJECT[/DATABASE]`);
+    throw usageError(
+      `${place} is not an address: specify https://HOST for ZITADEL, or --data DIR or --firestore PROJECT[/DATABASE] for an instance`,
+    );
   const { origin } = parsed;
   const steps = [
     '1. Users, Service Users, New: create a user in the default organisation, with the Access Token Type Bearer',
     '2. Personal Access Tokens of this user, New: create a token that expires tomorrow',
     `3. store only the token in ${file}, which only you can read (chmod 600)`,
-    '4. Default settings, Administrators, New: add the user with the role Iam Owner; for a source, Iam Owner Viewer is enough, but only the console can then delete the user',
+    '4. Default settings, Administrators, New: add the user with the role Iam Owner; for a source, Iam Owner Viewer is enough, but then you must delete the user in the console',
   ];
   const next = callText(`migrate --from ${origin} --from-token-file ${shellWord(file)} … --dry-run`);
   return {
     json: { place: origin, steps, next },
     text: [
-      ...section(`In the console of ${origin}, if it is ZITADEL`, steps),
+      ...section(`In the console of ZITADEL at ${origin}`, steps),
       ...section('Next', ['for a source (for a target, use --to and --to-token-file):', commandLine(next)]),
-      'At its end, the migration prints how to delete the user and its token.',
+      'When the migration ends, it prints how to delete the user and the token.',
       'For an instance of this service, specify its database instead: --data DIR or --firestore PROJECT[/DATABASE].',
     ],
   };

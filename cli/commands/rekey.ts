@@ -7,7 +7,7 @@ export const rekeyCommand = defineInstanceCommand({
   name: 'rekey',
   summary: 'encrypt all secrets with a new master key',
   details:
-    'The new key is in master.key, or is the first key in IDENTITY_MASTER_KEY. Earlier backups need the earlier key, which stays in master.key.ID. The instance can keep running. If the command was interrupted, repeat it.',
+    'The command creates the new key in master.key, or uses the first key in IDENTITY_MASTER_KEY. Earlier backups need the earlier key, which the command keeps in master.key.ID. The instance can keep running. If the command was interrupted, repeat it.',
   isAudited: true,
   arguments: [],
   options: {},
@@ -20,7 +20,7 @@ export const rekeyCommand = defineInstanceCommand({
     const onStep = (name: string) => void stderr.write(`${name}\n`);
     const fenceMs = keyFenceMs(location);
     const keyring = openKeyring(location);
-    const interruption = 'interrupted: repeat the command, which encrypts the rest';
+    const interruption = 'interrupted: the command has not encrypted all secrets with the new key; repeat the command';
     const rekeyed = await runAlone(
       { name: 'rekey', phase: 'encrypting', interruption },
       call,
@@ -30,11 +30,11 @@ export const rekeyCommand = defineInstanceCommand({
     return {
       json: rekeyed,
       text: [
-        `all secrets are encrypted with the master key ${keyId}: ${counted(documents, 'document')} had another key`,
+        `all secrets are encrypted with the master key ${keyId}; ${counted(documents, 'document')} had another key before`,
         ...(keyring.file === undefined ? [] : [keyCopyText(keyring.file)]),
         ...earlierKeys.map(
           ({ id, file }) =>
-            `earlier backups need the master key ${id}${file === undefined ? '' : ` in ${file}`}: keep it as long as these backups`,
+            `earlier backups need the master key ${id}${file === undefined ? '' : ` in ${file}`}: keep this key as long as these backups`,
         ),
       ],
     };

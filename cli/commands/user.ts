@@ -17,7 +17,7 @@ import { runAlone } from './runAlone.ts';
 
 const userArgument = required('USER_ID', 'the person or service user');
 const DELETED_WITH =
-  "the user's tokens, keys, factors, links and metadata, and memberships and grants in any organisation";
+  "the user's tokens, keys, factors, links and metadata, and the user's memberships and grants in all organisations";
 
 export const userListCommand = defineInstanceCommand({
   name: 'user list',
@@ -44,7 +44,7 @@ export const userListCommand = defineInstanceCommand({
 export const userLockCommand = defineInstanceCommand({
   name: 'user lock',
   summary: 'lock a person or service user',
-  details: "The user's tokens are suspended.",
+  details: "The user's tokens are rejected until the user is unlocked.",
   isAudited: true,
   arguments: [userArgument],
   options: { force: flag('lock even the last IAM_OWNER') },
@@ -87,7 +87,7 @@ export const serviceUserCreateCommand = defineInstanceCommand({
 export const userDeleteCommand = defineInstanceCommand({
   name: 'user delete',
   summary: 'delete a user, and the records that refer to it',
-  details: `These are ${DELETED_WITH}. If the command was interrupted, repeat it.`,
+  details: `The command also deletes ${DELETED_WITH}. If the command was interrupted, repeat it.`,
   isAudited: true,
   arguments: [userArgument],
   options: { yes: flag('skip the confirmation'), force: flag('delete even the last IAM_OWNER') },
@@ -115,7 +115,8 @@ export const userDeleteCommand = defineInstanceCommand({
 export const serviceUserDeleteCommand = defineInstanceCommand({
   name: 'service-user delete',
   summary: 'delete a service user with its tokens',
-  details: 'Its memberships and grants are deleted too. If the command was interrupted, repeat it.',
+  details:
+    'The command also deletes the memberships and grants of the user. If the command was interrupted, repeat it.',
   isAudited: true,
   arguments: [required('USER_ID', 'the service user')],
   options: { force: flag('delete even the last IAM_OWNER') },
@@ -153,7 +154,7 @@ async function deleteAlone(call: DeletionCall, { name, kind, remove }: Deletion)
     arguments: [userId],
     options: { force },
   } = call;
-  const interruption = `interrupted: parts of the ${kind} may already be deleted; repeat the command`;
+  const interruption = `interrupted: some records of the ${kind} may already be deleted; repeat the command to delete the rest`;
   try {
     await runAlone({ name, phase: 'deleting', interruption }, call, (store, onDeleted, signal) =>
       remove(store, userId, { force, signal, onDeleted }),

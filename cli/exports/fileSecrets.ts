@@ -28,7 +28,7 @@ export function requireSelected(
   const contained = selectedKinds(secrets.selection({}));
   const verb = others.every((kind) => contained.includes(kind)) ? 'contains' : 'was exported with';
   throw usageError(
-    `${name} ${verb} ${others.join(', ')}, and an import of a file always includes all its secrets: add them to --with, or export again with other secrets; nothing is changed`,
+    `${name} ${verb} ${others.join(', ')}, and an import includes all secrets of the file: add ${others.join(',')} to --with, or export the source again without these secrets; nothing is changed`,
   );
 }
 

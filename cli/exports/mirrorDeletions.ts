@@ -42,7 +42,7 @@ const listedSections: ReadonlyMap<string, string> = new Map([
 ]);
 
 export function deletionsTitle(isTrial: boolean): string {
-  return isTrial ? 'To be deleted, because the source lacks them' : 'Deleted, because the source lacks them';
+  return isTrial ? 'Records to delete, because the source lacks them' : 'Deleted records, which the source lacks';
 }
 
 /**
@@ -54,7 +54,9 @@ export function deletionLines({ deleted, deletions, deletionsOmitted }: MirrorDe
   return [
     ...deletions.filter(({ type }) => listed.has(type)).map(deletionText),
     ...(total(others) === 0 ? [] : [countList(others)]),
-    ...(deletionsOmitted === 0 ? [] : [`the response does not list ${counted(deletionsOmitted, 'record')} of them`]),
+    ...(deletionsOmitted === 0
+      ? []
+      : [`and ${counted(deletionsOmitted, 'further record')}, which the response does not list`]),
   ];
 }
 

@@ -289,7 +289,8 @@ export async function describePlace(place: Place, signal: AbortSignal): Promise<
 export function requireOtherInstance(first: DescribedPlace, second: DescribedPlace): void {
   if (first.facts?.instanceId === undefined || first.facts.instanceId !== second.facts?.instanceId) return;
   const isOurs = first.facts.service === 'identity';
-  const copy = '; if one is a copy of the other, but `identity restore` did not make the copy, export to a file first';
+  const copy =
+    '; if one of them is a copy that `identity restore` did not make, export the source to a file, then import the file';
   const problem = `${first.place.name} and ${second.place.name} are the same instance: specify two instances`;
   throw usageError(`${problem}${isOurs ? copy : ''}`);
 }

@@ -7,6 +7,7 @@ import { isJsonObject } from '../../shared/json/jsonObject.ts';
 import { uniqueValue } from '../../shared/json/splitter.ts';
 import { findSection, organisationSection } from '../../shared/organisation/allSections.ts';
 import { usageError } from '../terminal/command.ts';
+import { nounOf } from '../terminal/numberTexts.ts';
 import { printable } from '../terminal/terminal.ts';
 import { sourceError } from './fileContent.ts';
 import type { ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
@@ -157,7 +158,7 @@ function requireFound(lacks: string, missing: ReadonlySet<string>): void {
   if (missing.size === 0) return;
   const more = missing.size > MAX_NAMED_ORGANISATIONS ? ` and ${missing.size - MAX_NAMED_ORGANISATIONS} more` : '';
   const ids = [...missing].slice(0, MAX_NAMED_ORGANISATIONS).map(printable).join(', ');
-  throw usageError(`${lacks} ${ids}${more}: correct --org; nothing is changed`);
+  throw usageError(`${lacks} ${nounOf(missing.size, 'organisation')} ${ids}${more}: correct --org; nothing is changed`);
 }
 
 const statements = Object.keys(exportedRequest.shape);

@@ -89,7 +89,7 @@ export async function trackImport(
 
 /** Returns the warning that the timeout will probably interrupt an import. */
 function excessText({ secondsNeeded, secondsLeft }: Parameters<ImportMeter['onExcess']>[0]): string {
-  return `the import probably needs ${span(secondsNeeded)} more, but the timeout ends the import in ${span(secondsLeft)}: repeat the command after that to continue the import`;
+  return `the import probably needs ${span(secondsNeeded)} more, but the timeout interrupts the import in ${span(secondsLeft)}: then repeat the command to continue`;
 }
 
 /** Measures how long an import waits for other operations. */
@@ -126,10 +126,10 @@ export function changedText(
 ): string {
   if (!WRITING.some((phase) => phases.has(phase))) return `nothing is changed in ${target}`;
   const { records, unchanged } = phases.get('importing') ?? { records: 0, unchanged: 0 };
-  if (records === 0) return `${target} had not confirmed any record; records that it has already written remain`;
+  if (records === 0) return `${target} had not confirmed any record, but may have written records, which remain`;
   const reported = `${target} had confirmed ${counted(records, 'record')}`;
-  if (records > unchanged) return `${reported}; records that it has written remain`;
-  return `${reported}, all unchanged; records that it has written since remain`;
+  if (records > unchanged) return `${reported}; all written records remain`;
+  return `${reported}, all unchanged, but may have written further records, which remain`;
 }
 
 /** Creates a meter for work whose total is known as a number of records or bytes. */

@@ -12,7 +12,7 @@ const LET_PASS = 'configure the gateway in front of the instance to forward the 
  * What the user can change, by the status of a gateway's response. Another token would not help with these statuses.
  */
 const remedies: Readonly<Record<number, string>> = {
-  401: `${LET_PASS} without credentials of its own`,
+  401: `${LET_PASS} without requiring credentials for the gateway`,
   403: `${LET_PASS} from this machine, or call the instance from another network`,
   404: 'check that the address leads to the instance, and that the gateway in front of it forwards all paths',
   405: `${LET_PASS} with the methods GET, POST and DELETE`,
@@ -26,7 +26,7 @@ const remedies: Readonly<Record<number, string>> = {
   511: 'log in to the network of this machine, then repeat the command',
 };
 
-const OTHER = 'check that the address leads to the instance, and that no gateway answers in its place';
+const OTHER = 'check that the address leads to the instance, and that no gateway answers instead of the instance';
 
 export function isRedirection(status: number): boolean {
   return status >= 300 && status < 400;
@@ -47,7 +47,7 @@ export function gatewayError(place: string, response: HttpResponse, text: string
   if (isRedirection(status)) return redirectionError(place, response);
   if (status < 300) return gatewayRefused({ place, problem: `responds with ${reason}`, advice: OTHER });
   const scheme = status === 401 || status === 407 ? challenge(headers) : undefined;
-  const asked = scheme === undefined ? '' : `, which asks for ${scheme}`;
+  const asked = scheme === undefined ? '' : `, and requires credentials (${scheme})`;
   return gatewayRefused({ place, problem: `refuses: ${reason}${asked}`, advice: remedy ?? OTHER });
 }
 
@@ -56,14 +56,14 @@ const MAX_TARGET_CHARACTERS = 300;
 
 function redirectionError(place: string, { status, headers: { location = '' } }: HttpResponse): IdentityError {
   if (status === NOT_MODIFIED) {
-    const advice = `${LET_PASS} without answers from its cache`;
+    const advice = `${LET_PASS} without answering from a cache`;
     return gatewayRefused({ place, problem: 'responds with status 304 (not modified), without content', advice });
   }
   const target = location === '' ? undefined : URL.parse(location, place);
   const shown = shortenedText(target?.href ?? location, MAX_TARGET_CHARACTERS) || 'no address: Location is missing';
   const isOther = target !== undefined && target !== null && target.origin !== new URL(place).origin;
   const advice = isOther
-    ? `specify ${target.origin}, or, if that is a login page, ${LET_PASS} without a login`
+    ? `specify ${target.origin}; or, if ${target.origin} is a login page, ${LET_PASS} without a login`
     : `${LET_PASS} without redirecting them`;
   return gatewayRefused({ place, problem: `redirects to ${shown} (status ${status})`, advice });
 }

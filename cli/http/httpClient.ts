@@ -47,7 +47,7 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
   signal.throwIfAborted();
   const { method, path, token, accept = 'application/json', contentType = 'application/json', body = [] } = call;
   const url = new URL(path, origin);
-  const moment = `its response to ${method} ${url.pathname}`;
+  const moment = `the response to ${method} ${url.pathname}`;
   const headers = {
     ...call.headers,
     accept,

@@ -59,7 +59,7 @@ export function rejection({ message, details = [] }: Rejection): string {
     .map(({ field, description }) => `${field}: ${description}`.slice(0, MAX_FIELD_CHARACTERS));
   if (fields.length === 0) return serverText(message, details);
   const more = fields.length - MAX_FIELDS;
-  return [...fields.slice(0, MAX_FIELDS), ...(more > 0 ? [`and ${more} or more other fields`] : [])].join('; ');
+  return [...fields.slice(0, MAX_FIELDS), ...(more > 0 ? [`and at least ${more} other fields`] : [])].join('; ');
 }
 
 /**

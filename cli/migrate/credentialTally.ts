@@ -164,7 +164,8 @@ export class CredentialTally {
 
   private passwordReason(source: RecordContent, target: RecordContent): string | undefined {
     const { hashFormat } = source;
-    if (hashFormat === undefined) return 'with a clear password, which the target hashes: not compared';
+    if (hashFormat === undefined)
+      return 'with a clear password, which is not compared, because the target stores only its hash';
     if (target.hashFormat === undefined) return 'without a password in the target';
     if (source.secrets[password.path] !== target.secrets[password.path])
       return this.isZitadel ? differingHash : 'with another password in the target';

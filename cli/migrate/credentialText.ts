@@ -27,7 +27,7 @@ export function describeCredentials(
   const [compared, uncompared] = secondFactorTexts[secondFactors];
   const [have, are] = kept === 1 ? ['has', 'is'] : ['have', 'are'];
   const same = listText(['password hash', ...(compared === '' ? [] : [compared]), 'state']);
-  const verified = `a password hash that it verifies by default${compared === '' ? '' : ` and the same ${compared}`}`;
+  const verified = `a password hash that ZITADEL verifies by default${compared === '' ? '' : ` and the same ${compared}`}`;
   const statement =
     targetKind === 'zitadel' ? `${are} active in ZITADEL, with ${verified}` : `${have} the same ${same} on both sides`;
   const rest =

@@ -70,7 +70,7 @@ export function listTakeBack(
   const doubt =
     createdCount > created.length
       ? `${place} lists only ${numberText(created.length)} of the ${counted(createdCount, 'organisation')} that this run created`
-      : 'it is unknown whether this run created it';
+      : 'the command cannot determine whether this run created the organisation';
   return [
     ...chunks.map((orgIds) => {
       const organisations = `${counted(orgIds.length, 'organisation')} that this run created`;
@@ -121,7 +121,7 @@ export function listOrganisationDeletions(
   const tokenFile = tokenFileOf(secretFiles, 'to');
   return proof.differences.flatMap(({ orgId, orgName, evidence }) => {
     if (evidence === undefined) return [];
-    const what = `delete organisation ${named(orgId, orgName)} in ${to} with all its records, unless it is needed there (${evidence})`;
+    const what = `in ${to}, delete organisation ${named(orgId, orgName)} with all its records, unless you need the organisation (${evidence})`;
     return [{ what, command: deletionCommand(orgId, { place: to, kind: target.kind, file: tokenFile }) }];
   });
 }
@@ -193,9 +193,7 @@ async function tokenUserSteps(account: TokenUser): Promise<ManualStep[]> {
 /** If the user who exported the source has moved to the target too, returns the step that deletes this user there. */
 function movedUser(userId: string | undefined, to: string): ManualStep[] {
   if (userId === undefined || isFilePlace(to)) return [];
-  return [
-    { what: `delete the user ${userId}, who exported the source, in ${to} if you need the user only for the export` },
-  ];
+  return [{ what: `in ${to}, delete the user ${userId}, if you created this user only to export the source` }];
 }
 
 function userDeletion(account: TokenUser): ManualStep | undefined {

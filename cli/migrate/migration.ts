@@ -41,7 +41,7 @@ import { callCommand, isFilePlace, readSettings } from './settings.ts';
 export async function migrate(call: MigrationCall): Promise<Output> {
   const { expect, 'dry-run': isDryRun, report, json } = call.options;
   if (isDryRun && expect !== undefined)
-    throw usageError('--dry-run prints the digest that --expect needs: specify only one of them');
+    throw usageError('--dry-run prints the digest that --expect needs: specify only one of these options');
   const given = readSettings(call);
   requireSecrets(call);
   await requireReportable(report);
@@ -222,7 +222,9 @@ function existingOrganisations(call: MigrationCall, { settings }: MigrationRun, 
   const { from, to } = settings;
   const next = callCommand(call, settings, { 'on-conflict': false, expect: false });
   // An import of a file always includes all organisations of the file, so --exclude-org is no remedy.
-  const others = isFilePlace(from) ? 'export the other organisations' : 'exclude them with --exclude-org';
+  const others = isFilePlace(from)
+    ? 'export only the other organisations'
+    : 'exclude these organisations with --exclude-org';
   return migrationStopped({
     problem: `${to} has ${existing}`,
     progress: `nothing is changed in ${to}`,
@@ -263,7 +265,7 @@ function planOutput(
   const result = { event: 'result', changed: false };
   if (digest === undefined) return { json: { ...result, ...blockJson(planned) }, text: blockLines(planned) };
   const next = callCommand(call, settings, { 'dry-run': false, report: false, expect: digest, yes: true });
-  const offer = section('Nothing is changed: migrate with', [commandLine(next)]);
+  const offer = section('Nothing is changed. To migrate, run', [commandLine(next)]);
   return { json: { ...result, next, ...blockJson(planned) }, text: [...blockLines(planned), ...offer] };
 }
 
@@ -299,7 +301,7 @@ function nextStep(call: MigrationCall, run: MigrationRun, hasExpired: boolean): 
   };
   const newDryRun = { expect: false, yes: false, 'dry-run': true, ...asGiven };
   const again = isOwnLimit
-    ? `--timeout ${timeout.text} is too short: specify a longer time, or none`
+    ? `--timeout ${timeout.text} is too short: specify a longer time, or omit --timeout`
     : 'run the same command again';
   if (expect !== undefined)
     return `${isOwnLimit ? `${again}; ` : ''}make a new dry run: ${callCommand(call, settings, newDryRun)}`;

@@ -57,7 +57,7 @@ export function planBlocks(plan: MigrationPlan): Block[] {
     noticeBlock('error', refused, failing, refusedOmitted, conflicts),
     noticeBlock('warning', warnings, { warnings, warningsOmitted }, warningsOmitted, cautions),
     listBlock(
-      'Undone by --on-conflict overwrite',
+      'Changes in the target that --on-conflict overwrite undoes',
       undoneLines(plan),
       'person',
       { undone, undoneOmitted },
@@ -98,7 +98,7 @@ function leftOutBlock(leftOut: MigrationPlan['leftOut']): Block {
  */
 function peopleBlock({ people }: Pick<MigrationResult, 'people'>, unlisted: number): Block {
   const unknown =
-    unlisted === 0 ? [] : [`the people of unlisted errors and steps (${numberText(unlisted)}) are unknown`];
+    unlisted === 0 ? [] : [`the people whom ${counted(unlisted, 'further error')} or manual steps concern are unknown`];
   const listed = people.map(
     ({ id, name, address, reasons }) => `${named(id, name)}, ${address}: ${reasons.join('; ')}`,
   );
@@ -259,11 +259,15 @@ export function resultBlocks(result: MigrationResult): Block[] {
 function standstillLines({ source, sourceReadAt, targetEqualAt, proof }: MigrationResult): Line[] {
   if (sourceReadAt === undefined || proof.method !== 'fields') return [];
   if (targetEqualAt === undefined)
-    return [{ text: `source read at ${sourceReadAt}, target not equal at ${proof.provedAt}`, style: 'bad' }];
+    return [
+      { text: `the source was read at ${sourceReadAt}; at ${proof.provedAt}, the target differed`, style: 'bad' },
+    ];
   if (source.kind === 'file' || source.kind === 'object')
-    return [`file exported at ${sourceReadAt}, target equal at ${targetEqualAt}: the file lacks later changes`];
+    return [
+      `the file was exported at ${sourceReadAt}, and lacks later changes; at ${targetEqualAt}, the target was equal`,
+    ];
   const seconds = (Date.parse(targetEqualAt) - Date.parse(sourceReadAt)) / 1_000;
-  return [`source read at ${sourceReadAt}, target equal at ${targetEqualAt}, ${span(seconds)} later`];
+  return [`the source was read at ${sourceReadAt}; at ${targetEqualAt}, ${span(seconds)} later, the target was equal`];
 }
 
 /** Returns a line for each manual step, followed by the step's command if there is one. */
@@ -351,7 +355,7 @@ function equalRecords({ proof }: MigrationResult): number {
 }
 
 const DELETES_NOTHING =
-  'an import without --mirror deletes nothing: add --mirror, or delete the records in the target that the source no longer has';
+  'an import without --mirror deletes nothing: add --mirror; or, in the target, delete the records that the source has deleted';
 
 /**
  * Returns the lines about the proof.
@@ -365,8 +369,8 @@ function proofLines(result: MigrationResult, maxOthers = Number.POSITIVE_INFINIT
   const added = Object.values(result.proof.sections).reduce((sum, { onlyTarget }) => sum + onlyTarget, 0);
   const changed =
     options.mirror === true
-      ? 'the source has changed since it was exported: migrate again'
-      : 'the source has changed since it was exported: migrate again with --on-conflict overwrite to move the changes; deleted records stay in the target without --mirror';
+      ? 'the source has changed since the export: migrate again'
+      : 'the source has changed since the export: to move the changes, migrate again with --on-conflict overwrite; to delete records that the source has deleted, add --mirror';
   return [
     `${counted(equal, 'record')} equal, ${numberText(expected)} differ as expected, ${numberText(unexpected)} differ`,
     ...notComparedLines(secretNames.filter((name) => !options.secrets.includes(name))),

@@ -21,7 +21,7 @@ export const migrationOptions = {
   ...importChoices,
   ...mirrorChoices,
   'dry-run': flag('show the plan and its digest; change nothing', RUN_AND_OUTPUT),
-  expect: optional('DIGEST', 'digest of a dry run; stop if anything changed', RUN_AND_OUTPUT),
+  expect: optional('DIGEST', 'digest of a dry run; stops if anything changed', RUN_AND_OUTPUT),
   report: optional('FILE', 'new file for the result: FILE.html or FILE.json', RUN_AND_OUTPUT),
   yes: flag('skip the confirmation', RUN_AND_OUTPUT),
   ...eventsOption,

@@ -81,11 +81,11 @@ function originEvidence(
   { orgId, importedFrom, createdBy }: Pick<ListedOrganisation, 'orgId' | 'importedFrom' | 'createdBy'>,
   { instanceId, deleted, callerId }: OriginFacts,
 ): string | undefined {
-  if (deleted?.has(orgId) === true) return 'the source has deleted it';
+  if (deleted?.has(orgId) === true) return 'the source has deleted the organisation';
   if (importedFrom !== undefined && importedFrom === instanceId)
-    return 'created by an import of an export of the source';
+    return 'an import created the organisation from an export of the source';
   // The creator is evidence only if `deleted` is unknown. If `deleted` is known, it already shows which organisations
   // came from the source.
   const isByCaller = deleted === undefined && callerId !== undefined && createdBy === callerId;
-  return isByCaller ? `created there by ${callerId}, the user of the token of this migration` : undefined;
+  return isByCaller ? `the organisation was created by ${callerId}, whose token this migration uses` : undefined;
 }

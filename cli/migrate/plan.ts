@@ -217,8 +217,8 @@ function conflictError({ section, id, fields = [] }: RecordDifference): ImportEr
 function sizeChecks({ source, target }: OpenSides, bytes: number): MigrationPlan['checks'] {
   const { responseBytes = UNLIMITED } = source.facts?.callLimits ?? {};
   const { requestBytes = UNLIMITED } = target.facts?.callLimits ?? {};
-  const exported = `${source.place.name} returns at most ${numberText(responseBytes)} bytes in a response, so its export goes through the bucket of the instance`;
-  const imported = `${target.place.name} accepts at most ${numberText(requestBytes)} bytes in a request, so the file is uploaded to the bucket of the instance`;
+  const exported = `${source.place.name} returns at most ${numberText(responseBytes)} bytes in a response, so the instance transfers the export through its bucket`;
+  const imported = `${target.place.name} accepts at most ${numberText(requestBytes)} bytes in a request, so this command uploads the file to the bucket of the instance`;
   return [...(bytes > responseBytes ? [exported] : []), ...(bytes > requestBytes ? [imported] : [])].map((message) => ({
     status: 'ok',
     message,
@@ -227,7 +227,7 @@ function sizeChecks({ source, target }: OpenSides, bytes: number): MigrationPlan
 
 function trialChecks({ place }: OpenSide, trial: ImportResponse | undefined): MigrationPlan['checks'] {
   if (trial !== undefined || place.takes === 'files') return [];
-  const message = `${place.name} cannot simulate an import of this size. So the plan lists only records that no instance accepts, and existing records with other content. Only the result lists names that other organisations already use`;
+  const message = `${place.name} cannot simulate an import of this size. So the plan lists only records that no instance accepts, and existing records with other content. Further errors, such as names that other organisations already use, appear only in the result`;
   return [{ status: 'warning', message }];
 }
 
@@ -235,8 +235,8 @@ function trialChecks({ place }: OpenSide, trial: ImportResponse | undefined): Mi
 function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefined): MigrationPlan['checks'] {
   const count = tally?.refused ?? 0;
   if (count === 0) return [];
-  const release = facts?.version === undefined ? 'its release and its settings are' : 'its settings are';
-  const message = `${place.name} refuses ${counted(count, 'person')}, with all their records, if its release is of ${refusingHashes.since} or later and its settings are the defaults (${release} not known): allow the hashes there with SystemDefaults.PasswordHasher (Verifiers and Limits), or migrate these people without their hashes with --accept refused-hashes`;
+  const release = facts?.version === undefined ? 'the release and the settings are' : 'the settings are';
+  const message = `${place.name} refuses the password hashes of ${counted(count, 'person')}, and therefore these people and all their records, if ZITADEL is a release of ${refusingHashes.since} or later with default settings (${release} unknown): allow the hashes in ZITADEL's SystemDefaults.PasswordHasher (Verifiers and Limits), or add --accept refused-hashes to migrate these people without the hashes`;
   return [{ status: 'warning', message }];
 }
 
@@ -250,7 +250,7 @@ function unmirrored({ manifest }: PlaceInspection, { withKeys }: Pick<MigrationS
   const names = others.map(({ name }) => words(name)).join(', ');
   return others.length === 0
     ? []
-    : [`not deleted, because the source may have records that its export lacks: ${names}`];
+    : [`--mirror does not delete ${names}, because the source may have such records that its export lacks`];
 }
 
 /**
@@ -260,7 +260,7 @@ function unmirrored({ manifest }: PlaceInspection, { withKeys }: Pick<MigrationS
 function exportChecks({ exported, settings }: MigrationRun, { place }: OpenSide): MigrationPlan['checks'] {
   const { notices, defaultOrgId, movedExporterId, inspection } = exported;
   const withDefault = `${place.name} contains ${defaultOrgId}, the default organisation of its source: to exclude this organisation, export again with --exclude-org ${defaultOrgId}`;
-  const withExporter = `the user ${movedExporterId}, who exported the source, is in the export with all its records: if the user served only the export, delete it in the target after the migration`;
+  const withExporter = `the export contains the user ${movedExporterId}, who exported the source: if you created this user only for the export, delete the user in the target after the migration`;
   const messages = [
     ...notices.map(({ message }) => message),
     ...(settings.mirror === true ? unmirrored(inspection, settings) : []),

@@ -138,7 +138,7 @@ function proveByChecksum({ stored }: MigrationRun, plan: MigrationPlan): Proved 
     proof: {
       method: 'checksum',
       provedAt: new Date().toISOString(),
-      description: `the credentials do not permit reading ${place}: Cloud Storage confirmed ${counted(bytes, 'byte')} with the checksum ${crc32c} (CRC32C)`,
+      description: `the credentials do not permit reading ${place}, so its records were not compared; Cloud Storage confirmed ${counted(bytes, 'byte')} with the checksum ${crc32c} (CRC32C)`,
       sections: {},
       expected: 0,
       unexpected: 0,

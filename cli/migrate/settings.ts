@@ -40,7 +40,7 @@ export function readSettings(call: MigrationCall): MigrationSettings {
     throw usageError(`--to and --report are the same file, ${to}: specify another report`);
   if (isFilePlace(from) && orgIds.length + excludedOrgIds.length > 0)
     throw usageError(
-      `${from} is imported as it is, with all its organisations: select organisations when you export the file, or use \`identity import\` with --org`,
+      `a migration moves all organisations of the file ${from}, so --org and --exclude-org have no effect: select organisations when you export the file, or use \`identity import\` with --org`,
     );
   const selection = { orgIds: [...new Set(orgIds)], excludedOrgIds: [...new Set(excludedOrgIds)] };
   return {

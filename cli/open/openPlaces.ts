@@ -154,14 +154,16 @@ export function secretFiles(
           `missing option --${needing.length > 1 ? own : name}: the file with the token for ${place.parsed.name}`,
         );
       if (file !== undefined && option !== own && !isShared && needing.length > 1)
-        throw usageError(`--${name} applies to one place: specify --from-${name} and --to-${name}`);
+        throw usageError(
+          `this call needs two files, and --${name} specifies only one: specify --from-${name} and --to-${name}`,
+        );
       if (file !== undefined) used.add(option);
       found.set(place, { file, option: `--${file === undefined && needing.length > 1 ? own : option}` });
     }
     const unused = secretOptionNames(name).find((option) => options[option] !== undefined && !used.has(option));
     if (unused !== undefined)
       throw usageError(
-        `--${unused} is unused: the option applies only to ${needs}, and each such place of this call has its own option`,
+        `--${unused} has no effect: omit the option, which applies only to ${needs} for which no other option specifies the file`,
       );
   }
   return found;

@@ -40,7 +40,7 @@ export async function requireEffects(
 ): Promise<void> {
   const isFile = ({ place }: CalledPlace) => place.takes === 'files';
   if (timeout !== undefined && isFile(source) && (target === undefined || isFile(target)))
-    throw noEffect('--timeout', 'it limits calls of instances, databases and ZITADEL, not files');
+    throw noEffect('--timeout', 'the option limits calls of instances, databases and ZITADEL, not of files');
   if (mirror && target !== undefined && isFile(target)) throw noEffect('--mirror', 'the target is a new file');
   if (onConflict !== undefined && target !== undefined && isFile(target))
     throw noEffect('--on-conflict', 'the target is a new file, in which no records exist');
@@ -53,9 +53,9 @@ export async function requireEffects(
   const isInto = target !== undefined && (await isZitadel(target));
   if (mirror) requireMirroring(onConflict, isInto);
   if (accept.includes('refused-hashes') && !isInto)
-    throw noEffect('--accept refused-hashes', 'it is for imports into ZITADEL');
+    throw noEffect('--accept refused-hashes', 'the option is for imports into ZITADEL');
   if (accept.includes('unknown-states') && !isInto && !(await isZitadel(source)))
-    throw noEffect('--accept unknown-states', 'it is for exports of ZITADEL');
+    throw noEffect('--accept unknown-states', 'the option is for exports of ZITADEL');
 }
 
 /**

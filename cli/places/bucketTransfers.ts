@@ -33,7 +33,7 @@ export function parseAddress(instance: string, text: string | undefined): Transf
   const url = URL.parse(text ?? '');
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
   if (url !== null && isSafe) return { origin: url.origin, path: `${url.pathname}${url.search}` };
-  const advice = 'check that no gateway answers in its place, or changes its responses, then repeat the command';
+  const advice = 'check that no gateway answers instead of the instance or changes responses, then repeat the command';
   throw sourceInvalid({ place: instance, problem: 'returned no https:// address for the file', advice });
 }
 
@@ -64,12 +64,13 @@ export async function* downloadObject(
       yield chunk;
     }
   }
-  const premature = (position: number) => broken(address, 'download', `it ended after ${position} of ${size} bytes`);
+  const premature = (position: number) =>
+    broken(address, 'download', `the response ended after ${position} of ${size} bytes`);
   if (yield* readContinued({ size, crc32c, open, premature, retries }, signal)) return;
   const advice = 'repeat the command';
   throw sourceInvalid({
     place: address.origin,
-    problem: 'returned another file than the instance has written',
+    problem: 'returned a file that differs from the file that the instance has written',
     advice,
   });
 }
@@ -154,7 +155,11 @@ async function* pieces(content: AsyncIterable<Uint8Array>, size: number): AsyncG
 }
 
 function fileChanged(): Error {
-  return sourceInvalid({ place: 'the file', problem: 'changed while it was read', advice: 'repeat the command' });
+  return sourceInvalid({
+    place: 'the file',
+    problem: 'changed while this command read it',
+    advice: 'repeat the command',
+  });
 }
 
 /**
@@ -176,7 +181,7 @@ async function sendPiece(upload: FileUpload, piece: Piece, signal: AbortSignal):
         throw broken(
           upload.address,
           'upload',
-          `the bucket has ${position} bytes of the file, instead of ${piece.start} to ${end}`,
+          `the bucket contains ${position} bytes of the file, outside the expected range ${piece.start} to ${end}`,
         );
       if (from !== undefined) backoff.progressed();
       from = position;
@@ -259,5 +264,8 @@ function broken({ origin }: TransferAddress, transfer: Transfer, reason: string,
 function rejected(address: TransferAddress, transfer: Transfer, { status, headers }: HttpResponse): Error {
   if (status === 408 || status === 429 || status >= 500)
     return broken(address, transfer, `status ${status}`, parseRetryAfter(headers['retry-after'], Date.now()));
-  return placeFailed({ place: address.origin, reason: `it does not permit the ${transfer} (status ${status})` });
+  return placeFailed({
+    place: address.origin,
+    reason: `the bucket does not permit the ${transfer} (status ${status})`,
+  });
 }

@@ -45,7 +45,7 @@ export function importQuery(options: PlaceImportOptions): string {
 export function requireSendable(options: PlaceImportOptions): void {
   const { length } = importQuery(options);
   if (length <= MAX_QUERY_CHARACTERS) return;
-  const limit = `need ${numberText(length)} characters in a request, whose limit is ${numberText(MAX_QUERY_CHARACTERS)}`;
+  const limit = `make the query ${numberText(length)} characters long, more than the limit of ${numberText(MAX_QUERY_CHARACTERS)}`;
   throw usageError(
     `--org and --exclude-org ${limit}: specify fewer organisations per call, or export a file that contains only these organisations`,
   );

@@ -56,7 +56,7 @@ export async function callOperation(
   }
 }
 
-const READ_ONCE = 'this command cannot repeat the call, because it can read its source only once';
+const READ_ONCE = 'this command cannot repeat the call, because the source can be read only once';
 
 /**
  * Calls an operation once.

@@ -80,5 +80,5 @@ function nameOption(location: StoreLocation): {
  */
 export function embeddedDirectory({ directory }: StoreLocation, instead: string): string {
   if (directory !== undefined) return directory;
-  throw usageError(`--firestore ${instead} (docs/operations-google-cloud.md)`);
+  throw usageError(`an instance in Firestore ${instead} (docs/operations-google-cloud.md)`);
 }

@@ -64,12 +64,12 @@ export async function readImportResponse(
   const last = await readImportEvents(server, body, meter);
   if (last?.event === 'result') return last.response;
   if (last?.event === 'error') throw eventError(server, last.error);
-  throw beforeResult(server, 'its last event is missing');
+  throw beforeResult(server, 'the last event of the response is missing');
 }
 
 /** The remedy for a response that may come from another server. */
 export const CHECK_ADDRESS =
-  'check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command';
+  'check that the address leads to the instance, and that no gateway replaces, cuts or changes responses, then repeat the command';
 
 /** Creates the error for a response that does not have the expected form, such as the page of a gateway. */
 export function unlikeResponse({ name }: Server, { headers }: HttpResponse, expected: string): IdentityError {

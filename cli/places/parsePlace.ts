@@ -59,7 +59,9 @@ export function parsePlace(text: string): ParsedPlace {
  */
 export function requireRereadable(...places: readonly string[]): void {
   if (places.includes('-'))
-    throw usageError('- (standard input or output) cannot be read again: specify a file instead');
+    throw usageError(
+      'this command reads its places more than once, which - (standard input or output) does not permit: specify a file',
+    );
 }
 
 /**

@@ -21,7 +21,7 @@ export const placeDetails = '`identity help` lists the forms of PLACE.';
 export const exportChoices = {
   ...transferOptions.orgIds.command,
   ...transferOptions.excludedOrgIds.command,
-  with: optional('SECRETS', `${SECRET_CHOICES}; by default all secrets of a file, none otherwise`, SELECTION),
+  with: optional('SECRETS', `${SECRET_CHOICES}; by default all for a file, and none for other places`, SELECTION),
   timeout: optional('DURATION', 'such as 30m; by default the limit of the place', RUN_AND_OUTPUT),
   accept: optional(
     'LOSS',
@@ -185,11 +185,14 @@ export function mirrorOptionsOf({
       ...(maxDeleted === undefined ? [] : ['--max-deleted']),
       ...(replaceChanged.length === 0 ? [] : ['--replace-changed']),
     ];
-    if (given !== undefined) throw usageError(`${given} has no effect here: it needs --mirror`);
+    if (given !== undefined)
+      throw usageError(`${given} has no effect without --mirror: add --mirror, or omit ${given}`);
     return {};
   }
   if (yes && !dryRun && maxDeleted === undefined && expect === undefined)
-    throw usageError('--yes with --mirror needs --max-deleted: a call with --dry-run shows the number of deletions');
+    throw usageError(
+      '--yes with --mirror needs --max-deleted: specify the number of deletions, which a call with --dry-run shows',
+    );
   return { mirror, replaceChanged, ...defined({ maxDeleted }) };
 }
 

@@ -80,17 +80,17 @@ const fileProblems: ReadonlyMap<string | undefined, (path: string) => string> = 
   ['EISDIR', (path) => `${path} is a directory: specify a file`],
   ['EACCES', denied],
   ['EPERM', denied],
-  ['EROFS', (path) => `${path} is on a read-only file system: specify another place`],
+  ['EROFS', (path) => `${path} is on a read-only file system: specify a path on another file system`],
   ['ENOSPC', full],
   ['EDQUOT', full],
 ]);
 
 function denied(path: string): string {
-  return `this user has no access to ${path}: change the permissions of the file or its directories, or run the command as its owner`;
+  return `this user has no access to ${path}: change the permissions of the file or its directories, or run the command as the owner of the file`;
 }
 
 function full(path: string): string {
-  return `the disk of ${path} is full: free space there, then repeat the command`;
+  return `the disk of ${path} is full: free space on the disk, then repeat the command`;
 }
 
 function systemText({ code, path, message }: NodeJS.ErrnoException): string {
@@ -107,7 +107,7 @@ function unexpectedText(error: unknown, logLevel: string | undefined): string {
 /** Returns, in a few words, why a file could not be written. */
 export function failureText(error: unknown): string {
   if (isStorageFull(error)) return 'no space left';
-  if (systemCode(error) === 'EEXIST') return 'a file of this name has appeared';
+  if (systemCode(error) === 'EEXIST') return 'another process has created a file with this name';
   if (error instanceof IdentityError) return error.text;
   return systemCode(error) || describeError(error).message;
 }

@@ -20,7 +20,7 @@ export function sizeText(bytes: number): string {
 /** Plurals that are not formed with `s` at the end of the noun. */
 const plurals: Readonly<Record<string, string>> = { person: 'people', 'thing left to do': 'things left to do' };
 
-function nounOf(count: number, noun: string): string {
+export function nounOf(count: number, noun: string): string {
   return count === 1 ? noun : (plurals[noun] ?? `${noun.replace(/(?<=[^aeiou])y$/, 'ie')}s`);
 }
 

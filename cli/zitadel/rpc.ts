@@ -150,7 +150,11 @@ function contextHeader({ origin }: ZitadelConnection, orgId: string | undefined)
   if (orgId === undefined) return {};
   // HTTP drops spaces at the beginning and end of a header. So the header would select another organisation or none.
   if (/^ | $|\p{Cc}/u.test(orgId))
-    throw zitadelContextMissing({ url: origin, orgId, reason: 'no HTTP header can contain its id' });
+    throw zitadelContextMissing({
+      url: origin,
+      orgId,
+      reason: 'no HTTP header can contain the id of the organisation',
+    });
   return { 'x-zitadel-orgid': Buffer.from(orgId).toString('latin1') };
 }
 

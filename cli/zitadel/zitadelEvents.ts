@@ -88,7 +88,7 @@ async function* readPages(
 }
 
 function tooManyAtOnce({ origin }: ZitadelConnection, { eventTypes = [] }: EventQuery): Error {
-  const problem = `it has more than ${EVENTS_PER_PAGE} events with the same time (${eventTypes.join(', ')})`;
+  const problem = `ZITADEL has more than ${EVENTS_PER_PAGE} events with the same time (${eventTypes.join(', ')})`;
   return zitadelCallFailed({ url: origin, call: 'POST /admin/v1/events/_search', status: 200, message: problem });
 }
 

@@ -87,7 +87,10 @@ function isPermitted(roles: readonly string[], operation: PlaceOperation): boole
 async function requireRole(connection: ZitadelConnection, operation: PlaceOperation): Promise<void> {
   const { roles } = await readCaller(connection);
   if (isPermitted(roles, operation)) return;
-  const found = roles.length === 0 ? 'its user has no role in the instance' : `its user is ${roles.join(', ')} only`;
+  const found =
+    roles.length === 0
+      ? 'the user of the token has no role in the instance'
+      : `the user of the token is only ${roles.join(', ')}`;
   throw placeTokenForbidden(connection.origin, connection.tokenOption, found);
 }
 
@@ -112,7 +115,7 @@ async function readZitadelFacts(
     caller: { userId, orgId, roles },
     denied: operations.filter((operation) => !permits(operation)),
     limits: [
-      'the export of an organisation is a single call of at most 60 s (or --timeout); in 60 s, ZITADEL exports about 80,000 people with password hashes, or 300,000 without',
+      'ZITADEL exports each organisation in a single call of at most 60 s (or --timeout), which is enough for about 80,000 people with password hashes, or 300,000 without',
       `an import is sent in requests of at most ${counted(records, 'record')} and ${counted(bytes, 'byte')}`,
       ...(overlap(stateless, releases)
         ? [`${stateless.text}, and its exports contain no states; the command reads the states with searches`]

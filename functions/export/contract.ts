@@ -32,7 +32,7 @@ const exportRequestFields = {
     .boolean()
     .default(false)
     .describe(
-      'Whether to export the organisations without their records. An imported organisation then has `importedFrom`: the id of the instance that exported it, if known.',
+      'Whether to export the organisations without their records. In the export, an organisation that was imported has `importedFrom`, the id of the instance that exported it, if known.',
     ),
   responseOutput: z.boolean().default(false).describe('Whether to return the export file as the response.'),
   gcsOutput: bucketRequest
@@ -110,7 +110,7 @@ const exportOperation = (): OperationDescription => ({
   errors: {
     ...commonAdminErrors,
     400: 'The request is invalid: `details` lists every invalid field. Or the export is too large for a response, and the instance has no bucket for transfers: set `gcs_output`.',
-    409: 'The object exists.',
+    409: 'An object of this name already exists.',
   },
 });
 
@@ -126,7 +126,7 @@ const objectDeletion = (): OperationDescription => ({
   tag: 'Organisations',
   summary: 'Delete the object of an export',
   description:
-    'Deletes an object to which an export of the caller has redirected, before the object expires. Requires the role IAM_OWNER.',
+    'Deletes an object that an export of the caller created for a redirection, before the object expires. Requires the role IAM_OWNER.',
   query: { object: transferId.describe('The last part of the object’s `path`.') },
   response: { description: 'The object is deleted.', contract: z.strictObject({}) },
   errors: {

@@ -25,7 +25,7 @@ export async function openSnapshot(store: Store, timeoutMs: number | undefined):
   const { snapshotMs } = store.advice();
   if (timeoutMs === undefined || timeoutMs <= snapshotMs) return store.snapshot();
   const longest = formatDuration(snapshotMs);
-  const description = `must be at most ${longest}: the database keeps the export's snapshot no longer`;
+  const description = `must be at most ${longest}, because the database then removes the snapshot of the export`;
   throw invalidRequest([{ field: 'timeout', description }]);
 }
 

@@ -91,7 +91,7 @@ export const uploadFields = ['upload', 'dataOrgsUpload'] as const;
 export const unsupportedSources = ['dataOrgsLocal', 'dataOrgsv1Local', 'dataOrgsS3', 'dataOrgsv1S3'] as const;
 
 const count = z.record(z.string(), z.int().positive());
-const counts = count.describe('Numbers of records by section, without zeros.');
+const counts = count.describe('Numbers of records by section. A section without such records is absent.');
 
 /** Returns the schemas of an issue's reason and parameters. Clients must expect further reasons. */
 function issueFields(rows: Readonly<Record<string, IssueRow>>, kind: string) {
@@ -114,7 +114,7 @@ export const importWarning = z.strictObject({
   type: z
     .string()
     .describe(
-      'What the warning is about: the type of a record, such as `human_user`; `privilege` (the import grants a role), `state` (it changes a state), `domain` (it adds a verified domain), or `request` (it ignores a field of the request).',
+      'What the warning is about: the type of a record, such as `human_user`; `privilege` (the import grants a role), `state` (the import changes a state), `domain` (the import adds a verified domain), or `request` (the import ignores a field of the request).',
     ),
   id: z.string().exactOptional().describe('Absent in a warning about the whole file or request.'),
   ...issueFields(warnings, 'warning'),
@@ -185,7 +185,7 @@ export const importResponse = z
       idsOmitted: z
         .literal(true)
         .optional()
-        .describe('Present if ids are not listed: there are too many, or `ids` was false.'),
+        .describe('Present if the response lists no ids, because there are too many, or because `ids` was false.'),
       errorsOmitted: omitted.describe('The number of further errors, which `errors` does not list.'),
       warningsOmitted: omitted.describe('The number of further warnings, which `warnings` does not list.'),
       deletionsOmitted: omitted.describe('The number of further deletions, which `deletions` does not list.'),
@@ -219,14 +219,17 @@ export const NDJSON = 'application/x-ndjson';
 const lockHolder = z.strictObject({
   operation: z.string().describe('The operation that holds the lock of the instance, such as `import`.'),
   caller: z.string().describe('The id of the caller of this operation, or the account that runs the command.'),
-  since: z.string().describe('When it acquired the lock; ISO 8601, UTC.'),
+  since: z.string().describe('When the operation acquired the lock; ISO 8601, UTC.'),
 });
 
 export const importEvent = z
   .discriminatedUnion('event', [
     z.strictObject({
       event: z.literal('progress'),
-      phase: z.int().positive().describe('The current phase: 1 writes the organisations, the others their records.'),
+      phase: z
+        .int()
+        .positive()
+        .describe('The current phase. Phase 1 writes the organisations; later phases write their records.'),
       phases: z.int().positive().describe('The number of phases.'),
       records: z.record(z.string(), count).describe('Numbers of records so far, by outcome and section.'),
       total: count.describe('Numbers of records to import, by section.'),
@@ -311,7 +314,7 @@ const importOperation = (): OperationDescription => ({
   },
   response: {
     description:
-      'The outcome of every record, or the opened upload. With `Accept: application/x-ndjson`, events instead, one JSON object a line: `progress` about once a second and at each phase, at the end `result` or `error`. An error before the first event has its usual status and body.',
+      'The outcome of every record, or the opened upload. With `Accept: application/x-ndjson`, the response is a stream of events, one JSON object per line: `progress` about once a second and at each phase, then `result` or `error`. An error before the first event has its usual status and body.',
     contract: z.union([importResponse, openedUpload]),
     others: { [NDJSON]: importEvent },
   },
@@ -319,7 +322,7 @@ const importOperation = (): OperationDescription => ({
     ...commonAdminErrors,
     400: 'Code 3: the request or the structure of the file is invalid: `details` lists up to 100 invalid fields. Code 9: `mirror` would delete more than `max_deleted`, or undo later changes. Nothing was written.',
     404: 'The object or the upload does not exist.',
-    409: 'Code 6: with `on_conflict` `fail`, an organisation of the file exists. Code 10: other calls are changing the same records, or an organisation was removed during the request: send the request again; or the object was replaced while it was read: upload the same file again first.',
+    409: 'Code 6: with `on_conflict` `fail`, an organisation of the file exists. Code 10: other calls are changing the same records, or an organisation was removed during the request: send the request again. If the object was replaced during the import, first upload the same file again.',
     504: 'The timeout expired: send the request again to resume.',
   },
 });

@@ -78,7 +78,8 @@ export const domainParameter = z
   .meta({
     minLength: 1,
     maxLength: MAX_DOMAIN_CHARACTERS,
-    description: 'The domain for which to list passkeys. It has no effect, because instances store no passkeys.',
+    description:
+      'The domain for which to list passkeys. This parameter has no effect, because instances store no passkeys.',
   });
 
 const methodsRequest = z.object({
@@ -168,7 +169,7 @@ const methodsResponse = z
         timestamp: z.iso.datetime().describe('The time at which the methods were read.'),
       })
       .meta({ id: 'ListDetails' }),
-    authMethodTypes: z.array(authenticationMethodType).exactOptional().describe('Absent if there are none.'),
+    authMethodTypes: z.array(authenticationMethodType).exactOptional().describe('Absent if the user has no methods.'),
   })
   .meta({ id: 'ListAuthenticationMethodTypesResponse' });
 
@@ -200,7 +201,7 @@ const list = (): OperationDescription => ({
       .boolean()
       .optional()
       .describe(
-        'Whether to list also passkeys without a domain. Valid only together with a domain. It has no effect, because instances store no passkeys.',
+        'Whether to list also passkeys without a domain. Valid only together with a domain. This parameter has no effect, because instances store no passkeys.',
       ),
   },
 });

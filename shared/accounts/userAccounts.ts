@@ -49,11 +49,11 @@ const MAX_NAME_CHARACTERS = 200;
  * @param read returns the record with this name, or throws InvalidRecordError
  */
 function checkName<Result>(name: string, read: () => Result): Result {
-  if (name !== '' && name.trim() === '') throw nameInvalid({ problem: 'it is blank' });
-  if (/\p{Cc}/u.test(name)) throw nameInvalid({ problem: 'it contains control characters' });
+  if (name !== '' && name.trim() === '') throw nameInvalid({ problem: 'the name is blank' });
+  if (/\p{Cc}/u.test(name)) throw nameInvalid({ problem: 'the name contains control characters' });
   // ZITADEL's API rejects longer names.
   if ([...name].length > MAX_NAME_CHARACTERS)
-    throw nameInvalid({ problem: `it has more than ${MAX_NAME_CHARACTERS} characters` });
+    throw nameInvalid({ problem: `the name has more than ${MAX_NAME_CHARACTERS} characters` });
   try {
     return read();
   } catch (error) {

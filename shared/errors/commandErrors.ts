@@ -108,7 +108,7 @@ export const instanceReplaced = defineError('ABORTED', 'INSTANCE_REPLACED', {
 });
 
 export const instanceExists = defineError('ALREADY_EXISTS', 'INSTANCE_EXISTS', {
-  text: 'there is {content} in {directory}: restore into another directory',
+  text: '{directory} contains {content}: restore into another directory',
 });
 
 export const fileExists = defineError('ALREADY_EXISTS', 'BACKUP_EXISTS', {

@@ -86,7 +86,7 @@ async function* fileInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
 }
 
 const OPTIONS =
-  'the file is an import request, in which no other option than timeout is permitted: remove this field, and specify the option in the call';
+  'the file is an import request with an option other than timeout: remove this field, and specify the option in the call';
 
 /**
  * Yields the text of the only export file in a request, without checking the text.

@@ -293,6 +293,6 @@ export const importedFile = z
   })
   .meta({
     id: 'GivenFile',
-    description: 'An export file, of this service or of ZITADEL, v1 or v2.',
+    description: 'An export file that this service or ZITADEL (v1 or v2) has written.',
     anyOf: [{ required: ['orgs'], properties: { orgs: {} } }, { maxProperties: 0 }],
   });

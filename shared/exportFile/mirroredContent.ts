@@ -30,14 +30,14 @@ export function isOfTheFuture({ readTime }: Pick<Manifest, 'readTime'>): boolean
 export function requireMirrorable({ manifest }: Inspection): void {
   const { sections, readTime = '' } = manifest ?? {};
   if (isOfTheFuture({ readTime })) {
-    const description = `the readTime of the file, ${readTime}, is in the future: correct the clock of the source, then export it again`;
+    const description = `the readTime of the file, ${readTime}, is in the future: correct the clock of the source, then export the source again`;
     throw invalidRequest([{ field: 'mirror', description }]);
   }
   if (sections !== undefined && !Number.isNaN(Date.parse(readTime))) return;
   const description =
     manifest === undefined
       ? 'the file has no manifest, so nothing proves that it is complete: mirror a file that `identity export` has written, not an export that ZITADEL has written'
-      : 'the manifest of the file lacks `sections` or a valid `readTime`, so the missing records are unknown: export the source with this version';
+      : 'the manifest of the file lacks `sections` or a valid `readTime`, so the source may have records that the file lacks: export the source again with this version';
   throw invalidRequest([{ field: 'mirror', description }]);
 }
 

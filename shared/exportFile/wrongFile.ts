@@ -33,7 +33,7 @@ const HTML =
 /** The kinds of wrong files, grouped by remedy. The first matching kind counts. */
 const rows: readonly Row[] = [
   {
-    remedy: 'its content was lost, for example on a full disk: copy it again, or repeat the export',
+    remedy: 'the content was lost, for example on a full disk: copy the file again, or repeat the export',
     kinds: [{ what: 'only zero bytes', pattern: /^\0+$/ }],
   },
   {
@@ -41,7 +41,7 @@ const rows: readonly Row[] = [
     kinds: [{ what: 'a pointer of Git LFS', pattern: /^version https:\/\/git-lfs\./ }],
   },
   {
-    remedy: 'decrypt it first, with the program that encrypted it',
+    remedy: 'decrypt the file with the program that encrypted it',
     kinds: [
       {
         what: 'encrypted',
@@ -72,7 +72,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    remedy: 'decode it first, for example with `base64 -d` or `xxd -r -p`, or with `jq -r .` for a JSON text',
+    remedy: 'decode the file, for example with `base64 -d` or `xxd -r -p`, or with `jq -r .` for a JSON text',
     kinds: [
       { what: 'a data URL', pattern: /^data:[\w/+.-]*[;,]/i },
       { what: 'percent-encoded', pattern: /^(?:\w+=)?%7B/i },
@@ -110,7 +110,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    remedy: 'convert it to JSON, to an object {"orgs":[…]}, for example with `yq -o=json`',
+    remedy: 'convert the file to a JSON object {"orgs":[…]}, for example with `yq -o=json`',
     kinds: [
       {
         what: 'YAML, or JSON without its braces',
@@ -119,11 +119,12 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    remedy: 'send it with Content-Type: application/json, or use only the export that it contains',
+    remedy: 'send the request with Content-Type: application/json, or use only the export in the request',
     kinds: [{ what: 'an import request', pattern: /^\{\s*"(?:timeout|data_?orgs)/i }],
   },
   {
-    remedy: 'keep only the object {"orgs":[…]} in it, for example with `jq -c \'.. | objects | select(has("orgs"))\'`',
+    remedy:
+      'keep only the object {"orgs":[…]} of the file, for example with `jq -c \'.. | objects | select(has("orgs"))\'`',
     kinds: [
       {
         what: (text) =>
@@ -145,7 +146,7 @@ const rows: readonly Row[] = [
   },
   {
     remedy:
-      'convert it first, to an object whose field `orgs` lists organisations with their records, as docs/other-products.md shows for Keycloak, Auth0 and CSV',
+      'convert the file to an object whose field `orgs` lists organisations with their records, as docs/other-products.md shows for Keycloak, Auth0 and CSV',
     kinds: [
       { what: 'XML', pattern: /^<[?!a-z]/i, unless: HTML },
       { what: 'a spreadsheet', pattern: /^PK.*xl\//s },
@@ -159,7 +160,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    remedy: 'extract or decompress it, or compress it with gzip only',
+    remedy: 'extract or decompress the file, or compress the export once, with gzip',
     kinds: [
       { what: 'a tar archive', pattern: /^[^\0{[]+\0.*?\0ustar/s },
       {

@@ -357,7 +357,8 @@ export function parseHeld({ path, text }: Pick<SplitValue, 'path' | 'text'>): Pi
 function afterEnd(bytes: Buffer, at: number): string {
   const place = ' after the end of the document';
   const byte = bytes[at] ?? 0;
-  if (byte === OPEN_BRACE || byte === OPEN_BRACKET) return `unexpected second document (use each one alone)${place}`;
+  if (byte === OPEN_BRACE || byte === OPEN_BRACKET)
+    return `unexpected second document (use one document per file)${place}`;
   if (byte === 0 || byte === CTRL_Z) return `unexpected padding (byte ${byte}: remove it)${place}`;
   return isNonAscii(byte) ? unexpectedCharacter(bytes, at, place) : `unexpected data${place}`;
 }

@@ -103,7 +103,7 @@ function readKey(text: string, invalid: CreateError): KeyObject {
   // Check the size before the details. For a larger key, reading the details fails in OpenSSL, which reports this error
   // only later, possibly in the request of another caller.
   const publicBytes = attempt(() => createPublicKey(key).export({ type: 'pkcs1', format: 'der' }).byteLength);
-  if (publicBytes === undefined) throw invalid('invalid private_key: its parts do not belong together');
+  if (publicBytes === undefined) throw invalid('invalid private_key: the public and private parts do not match');
   if (publicBytes > maxPublicBytes) throw invalid('invalid private_key: modulus or exponent too large');
   const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
   if (modulusLength < minKeyBits || modulusLength > maxKeyBits)
@@ -111,7 +111,7 @@ function readKey(text: string, invalid: CreateError): KeyObject {
   if (publicExponent > maxExponent) throw invalid('invalid private_key: modulus or exponent too large');
   // Sign a test value: parsing a key does not check that its private numbers belong to its public numbers.
   const signature = attempt(() => sign('sha256', Buffer.alloc(0), key));
-  if (signature === undefined) throw invalid('invalid private_key: its parts do not belong together');
+  if (signature === undefined) throw invalid('invalid private_key: the public and private parts do not match');
   return key;
 }
 

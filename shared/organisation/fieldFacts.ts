@@ -32,7 +32,7 @@ function unknownToZitadel({ path }: KeptValue): FieldFact {
         reason: 'field_not_imported',
         because: UNKNOWN_FIELD,
         params: () => params,
-        remedy: 'keep its value elsewhere if you need it',
+        remedy: 'store the value of the field elsewhere if you need it',
         applies: ({ body }) => valueAt(parseObject(body), path) !== undefined,
       },
     ],

@@ -17,7 +17,7 @@ type ImportFact = Pick<Fact, 'since' | 'until' | 'ifKnown'> & {
 };
 
 const refusedIds = (others: string) => () =>
-  `ZITADEL does not import records with the following ids, and the result lists these records as errors: ids that another organisation uses, ids of deleted actions and applications, and ${others}`;
+  `ZITADEL does not import some records, which the result lists as errors: records with an id that another organisation uses; records with the id of a deleted action or application; and records with ${others}`;
 
 const openForAWhile =
   (users: string) =>
@@ -29,14 +29,14 @@ export const importFacts: readonly ImportFact[] = [
   {
     ...writingToFirstOwner,
     plan: refusedIds(
-      'ids of organisations that were deleted, and of users, projects and actions that were deleted in another organisation, into which this release would write the records',
+      'the id of a deleted organisation, or of a user, project or action that was deleted in another organisation (this release would write such records into that organisation)',
     ),
   },
   {
     ...writingToOwner,
     ifKnown: true,
     plan: refusedIds(
-      "ids of people that were deleted with their organisation, and of organisations that were deleted while the token's user was a member",
+      "the id of a person who was deleted with the organisation, or of an organisation that was deleted while the token's user was a member",
     ),
   },
   { plan: () => 'ZITADEL never overwrites records: existing records stay unchanged' },

@@ -95,7 +95,8 @@ export const bucketRequest = requestMessage({
   serviceaccountJson: z.string().default('').meta({
     format: 'service-account',
     contentEncoding: 'base64',
-    description: "A service account's credentials file, in base64. It is used for this call only, and not stored.",
+    description:
+      "A service account's credentials file, in base64. This service uses the file only for this call, and does not store it.",
   }),
 }).meta({ required: ['path', 'bucket', 'serviceaccountJson'] });
 

@@ -29,7 +29,7 @@ export const transferOptions = {
   orgIds: {
     schema: list,
     export: 'Organisations to export; an empty list exports all.',
-    import: 'Organisations to import; an empty list imports all of the file.',
+    import: 'Organisations to import; an empty list imports all organisations of the file.',
     command: { org: { ...organisations, meaning: 'an organisation, repeatable; by default all' } },
   },
   excludedOrgIds: {
@@ -58,7 +58,7 @@ export const transferOptions = {
   onConflict: {
     schema: (schemas: Zod) => schemas.enum(onConflicts).default('report'),
     import:
-      'How to handle records that exist with other content: report them as errors, skip or overwrite them; or fail with 409 before anything is written if an organisation of the file exists. An interrupted call may have created organisations: repeat it without `fail`.',
+      'How to handle records that exist with other content: report them as errors, skip or overwrite them; or fail with 409 before anything is written if an organisation of the file exists. An interrupted call may have created organisations: repeat the call without `fail`.',
     command: {
       'on-conflict': {
         value: 'CONFLICT',

@@ -64,7 +64,7 @@ const ofJson: readonly BadRequest[] = [
     IMPORT,
     'an export of another product',
     { dataOrgsv1: { realm: 'my', users: [] } },
-    /^data_orgsv1: the value is an export of another product, not an export file: convert it first, .* docs\/other-products\.md shows/,
+    /^data_orgsv1: the value is an export of another product, not an export file: convert the file to an object, .* docs\/other-products\.md shows/,
   ),
   inJson(IMPORT, 'a timeout after the file', { data_orgsv1: file, timeout: 30 }, /^timeout: expected text/),
   inJson(IMPORT, 'an empty gcs object', { data_orgsv1_gcs: {} }, /^data_orgsv1_gcs.bucket: must have 3 to 63/),
@@ -125,7 +125,7 @@ const ofFile: readonly BadRequest[] = [
   withBody(
     'the JSON form with an option',
     `{"data_orgs":${text},"on_conflict":"overwrite"}`,
-    /^on_conflict: the file is an import request, in which no other option than timeout is permitted/,
+    /^on_conflict: the file is an import request with an option other than timeout/,
   ),
   withBody('a page', '<!doctype html><title>Sign in</title>', /^the file is an HTML page, not an export file: /),
   withBody(

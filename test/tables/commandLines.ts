@@ -9,14 +9,15 @@ const ports = 'specify a number from 0 to 65535 (0 selects a free port)';
 const hosts = 'specify an address of this machine, such as 127.0.0.1';
 const ids = 'specify an id of 1 to 200 characters';
 const tokenIds = 'specify the 32 digits that `identity pat list` shows, not the token itself';
-const tokenGiven = 'is a token: store it in a file, because other users can read command lines';
+const tokenGiven = 'is a token, and other users can read command lines: store the token in a file';
 const secretGiven = 'is not the path of a file: specify the file with the secret, not the secret itself';
 const either = 'specify either TOKEN_ID or --all --user ID';
 const lifetimes = 'specify a lifetime such as 30d, 12h, 45m or 90s, at most 90d (MAX_TOKEN_DAYS)';
 const long = 'x'.repeat(201);
 const secretKinds = 'some of passwords,otp,keys, or all, or none';
 const noSecrets = `missing option --with: specify the secrets to move: ${secretKinds}`;
-const streams = '- (standard input or output) cannot be read again: specify a file instead';
+const streams =
+  'this command reads its places more than once, which - (standard input or output) does not permit: specify a file';
 const onePlace = /is both the source and the target: specify two places$/;
 const manyIds = Array.from({ length: 201 }, (_, index) => index).join(' ');
 
@@ -62,7 +63,7 @@ export const wrongCalls: Readonly<Record<string, string | RegExp>> = {
   'init --data ""': 'invalid --data "": specify a directory',
   'init --firestore a/b/c': 'invalid --firestore a/b/c: specify PROJECT or PROJECT/DATABASE',
   'init --data': "option '--data DIR' argument missing: run identity init --help",
-  'init --data --json': 'missing value of --data, before --json',
+  'init --data --json': 'missing value of --data: the next argument is --json',
   'init --expires 30': `invalid --expires 30: ${spans}`,
   'member add --org 1 --org 2': '--org is repeated: specify it once',
   'member add --user 1': 'missing option --role: run identity member add --help',
@@ -74,7 +75,7 @@ export const wrongCalls: Readonly<Record<string, string | RegExp>> = {
   'otp-email remove ada --data ./none https://a.example --token-file none.pat':
     'an address, --data and --firestore are mutually exclusive: specify one of them',
   'otp-email remove ada https://a.example https://b.example':
-    'https://a.example and https://b.example: specify one address',
+    'several addresses, https://a.example and https://b.example: specify only one',
   'pat create': 'missing option --user: run identity pat create --help',
   'pat create --user ""': `invalid --user "": ${ids}`,
   'pat create --user 1 --expires "1 d"': `invalid --expires "1 d": ${spans}`,
@@ -109,11 +110,11 @@ export const wrongCalls: Readonly<Record<string, string | RegExp>> = {
   'migrate --from - --to sqlite:a --with none': streams,
   'migrate --from - --to sqlite:a --yes': streams,
   [`migrate --from sqlite:a --to sqlite:b --with none --dry-run --expect ${'0'.repeat(64)}`]:
-    '--dry-run prints the digest that --expect needs: specify only one of them',
+    '--dry-run prints the digest that --expect needs: specify only one of these options',
   'migrate --from sqlite:a --to sqlite:b --with none --report report.pdf': /specify FILE\.html or FILE\.json/,
-  'import a.json --to sqlite:b --max-deleted 1': /--max-deleted has no effect here/,
-  'import a.json --to sqlite:b --replace-changed acme': /--replace-changed has no effect here/,
-  'import a.json --to sqlite:b --yes': /--yes has no effect here/,
+  'import a.json --to sqlite:b --max-deleted 1': /--max-deleted has no effect without --mirror/,
+  'import a.json --to sqlite:b --replace-changed acme': /--replace-changed has no effect without --mirror/,
+  'import a.json --to sqlite:b --yes': /--yes has no effect without --mirror/,
   'audit --since yesterday':
     'invalid --since yesterday: specify a duration such as 7d or 12h, or a date such as 2026-11-24 or 2026-11-24T08:00:00Z (UTC)',
   'serve --port 65536': `invalid --port 65536: ${ports}`,
@@ -139,7 +140,7 @@ export const wrongCallsOnInstances: Readonly<Record<string, string>> = {
   'pat create --user 1 --expires 91d': `invalid --expires 91d: ${lifetimes}`,
   'org delete C "" --yes': `invalid ORG_ID "": ${ids}`,
   'org delete --yes': "missing required argument 'ORG_ID'",
-  [`org delete ${manyIds} --yes`]: '201 organisations: specify at most 200',
+  [`org delete ${manyIds} --yes`]: '201 organisations are too many: specify at most 200',
   // No import accepts these names either.
   ...Object.fromEntries(
     ['', ' ', long, 'a\nb', 'a\u001b[2Jb', 'a\u0085b'].map((name) => [

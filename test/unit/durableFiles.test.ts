@@ -50,7 +50,7 @@ describe('completeFile', () => {
       await writeFile(path, '');
       await file.writeFile('secret');
     };
-    await expect(completeFile(target, content)).rejects.toThrow(`others can change ${directory}`);
+    await expect(completeFile(target, content)).rejects.toThrow(`other users can change ${directory}`);
     expect(await readdir(directory)).toEqual(['other']);
     expect(await readFile(other, 'utf8')).toBe('secret');
   });

@@ -32,7 +32,7 @@ describe('a pipe that everyone may write to', () => {
 
   it('is not trusted with a secret at any other path', async () => {
     const { path, status } = await pipe();
-    expect(() => checkStatus(path, 'secret', status)).toThrow(`others can change ${path}: run chmod go-w ${path}`);
-    expect(() => checkStatus('/dev/fdx/63', 'secret', status)).toThrow('others can change');
+    expect(() => checkStatus(path, 'secret', status)).toThrow(`other users can change ${path}: run chmod go-w ${path}`);
+    expect(() => checkStatus('/dev/fdx/63', 'secret', status)).toThrow('other users can change');
   });
 });

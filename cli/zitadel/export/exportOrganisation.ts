@@ -239,7 +239,7 @@ async function movingGrants(
   const left = grants.filter((grant) => staying.has(receiverOf(grant)));
   const texts = left.map((grant) => {
     const roles = textsAt(grant, `${content}roleKeys[]`, '').join(', ') || 'no role';
-    return `${receiverOf(grant)} has ${roles} of ${textAt(grant, `${content}projectId`, '')}`;
+    return `${receiverOf(grant)} has ${roles} in project ${textAt(grant, `${content}projectId`, '')}`;
   });
   onLeftOut(warn('grants_left', { organisation: textAt(organisation, 'orgId', ''), grants: texts.join('; ') }));
   return grants.filter((grant) => !staying.has(receiverOf(grant)));

@@ -38,7 +38,7 @@ export async function addStates(organisation: JsonObject, source: StateSource): 
   const refusal = await addUserStates(source.connection, orgId, statelessUsers(organisation));
   const states = unknownText(organisation);
   if (states === undefined) return undefined;
-  const problem = refusal ?? 'the search of ZITADEL does not return them';
+  const problem = refusal ?? 'a search in ZITADEL does not return the states';
   if (!source.acceptsUnknown)
     throw zitadelStatesUnknown({ url: source.connection.origin, orgId, states, reason: problem });
   return warn('states_not_returned', { organisation: orgId, states, problem });

@@ -122,7 +122,7 @@ export async function requireCurrent(
         file: manifest === undefined ? 'an unknown source' : describeOrigin(originOf(manifest)),
         last:
           last === undefined
-            ? 'an unknown file or several files, or records were removed after it'
+            ? 'an unknown file (for example, several files were imported, or records were removed later)'
             : describeOrigin(last),
       });
     }

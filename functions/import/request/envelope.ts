@@ -113,12 +113,13 @@ export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> 
 export function requireMirrorOptions({ mirror, onConflict, dryRun, maxDeleted, replaceChanged }: ImportRequest): void {
   const violations: FieldViolation[] = [];
   const add = (field: string, description: string) => void violations.push({ field, description });
-  if (mirror && onConflict !== 'overwrite') add('on_conflict', 'must be overwrite with mirror');
+  if (mirror && onConflict !== 'overwrite') add('on_conflict', 'must be overwrite if mirror is set');
   if (mirror && !dryRun && maxDeleted === undefined)
     add('max_deleted', 'is missing: set it to the number of deletions that a dry run lists');
-  if (!mirror && maxDeleted !== undefined) add('max_deleted', 'has no effect without mirror: remove it, or set mirror');
+  if (!mirror && maxDeleted !== undefined)
+    add('max_deleted', 'has no effect without mirror: remove the field, or set mirror');
   if (!mirror && replaceChanged.length > 0)
-    add('replace_changed', 'has no effect without mirror: remove it, or set mirror');
+    add('replace_changed', 'has no effect without mirror: remove the field, or set mirror');
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
@@ -132,7 +133,8 @@ function requireNoOptions(fields: Readonly<Record<string, unknown>>): void {
     return option !== undefined && option !== 'timeout' && option in importOptions && fields[name] !== null;
   });
   if (options.length === 0) return;
-  const description = 'has no effect on the opening of an upload: send it with data_orgs_upload';
+  const description =
+    'has no effect in a request that opens an upload: send the field in the request that imports the upload, with data_orgs_upload';
   throw invalidRequest(options.map((name) => ({ field: snakeCase(name), description })));
 }
 

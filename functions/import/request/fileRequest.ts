@@ -70,7 +70,7 @@ function addParameter(name: string, values: readonly string[], fields: Record<st
 
 function unknownParameter(name: string): string {
   if (importFields.has(name) || inlineFields.has(name))
-    return `not allowed in a query, because logs contain queries: send it as a field of a JSON request, with Content-Type: application/json`;
+    return `not allowed in a query, because logs contain queries: send the field in a JSON body, with Content-Type: application/json`;
   const nearest = nearestName(name, parameterNames);
   return `unknown parameter${nearest === undefined ? `: known are ${parameterNames.join(', ')}` : `, the nearest known one is ${nearest}`}`;
 }

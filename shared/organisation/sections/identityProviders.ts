@@ -94,7 +94,7 @@ export const identityProviderSections: readonly Section[] = [
       records: [
         {
           does: 'imports not',
-          text: 'ZITADEL rejects an OIDC provider without client secret, and the whole request',
+          text: 'ZITADEL rejects the whole request if it contains an OIDC provider without a client secret',
           when: ({ credentials }) => credentials.clientSecret === undefined,
           steps: [
             {

@@ -79,7 +79,7 @@ const states: readonly FieldFact[] = [
       {
         reason: 'unverified_person_becomes_initial',
         because: 'ZITADEL gives a person with an unverified e-mail address the state INITIAL',
-        remedy: 'verify the address; the session API of ZITADEL accepts the password even before',
+        remedy: 'verify the address; the session API of ZITADEL accepts the password even before the verification',
         applies: (person) => person.passwordHash !== undefined && becomesInitial(person),
       },
     ],
@@ -102,17 +102,17 @@ const states: readonly FieldFact[] = [
 ];
 
 const FROM = describeReleases(refusingHashes);
-const REFUSES = `ZITADEL refuse the person (since ${refusingHashes.since})`;
+const ZITADEL_SINCE = `ZITADEL (since ${refusingHashes.since})`;
 
 /** The texts about a hash that ZITADEL may refuse: if the command sends the hash, and if the command omits the hash. */
 export const refusedHash = {
-  sent: `with a password hash that makes ${REFUSES}`,
-  omitted: `imported without the password hash, which would make ${REFUSES}: --accept refused-hashes`,
+  sent: `with a password hash because of which ${ZITADEL_SINCE} refuses the person`,
+  omitted: `imported without the password hash, because of which ${ZITADEL_SINCE} would refuse the person: --accept refused-hashes`,
 };
 
 /** The text about a hash in ZITADEL that differs from the imported hash. */
 export const differingHash =
-  'with another hash in the target: the password was changed, or a login has hashed it again';
+  'with another hash in the target: the password was changed, or a login has hashed the password again';
 
 /**
  * Returns the reason why ZITADEL rejects the password of a hash at logins; undefined if ZITADEL verifies the format.

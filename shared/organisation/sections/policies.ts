@@ -112,7 +112,7 @@ export const policySections: readonly Section[] = [
         missingProviders: {
           reason: 'providers_missing_in_policy',
           text: 'the login policy is imported without the identity providers that the export does not contain',
-          remedy: 'create {providers} anew, and add them to the login policy',
+          remedy: 'create {providers} in the target, and add these providers to the login policy',
         },
       },
       zitadelStep: 'login policies',

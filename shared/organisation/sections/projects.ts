@@ -23,7 +23,9 @@ const loginUri = textRule((text) => {
 const newClients: RecordFact = {
   does: 'also',
   text: 'ZITADEL gives applications new client ids and client secrets',
-  steps: [{ reason: 'client_ids_change', scope: 'file', remedy: 'configure the applications with them' }],
+  steps: [
+    { reason: 'client_ids_change', scope: 'file', remedy: 'configure the applications with the new ids and secrets' },
+  ],
 };
 
 const refusedLogoutUri: FieldFact = {
@@ -34,7 +36,7 @@ const refusedLogoutUri: FieldFact = {
   steps: [
     {
       reason: 'logout_uri_refused',
-      remedy: 'change its HTTPClient.DenyList, or import the application without this field',
+      remedy: 'change HTTPClient.DenyList of ZITADEL, or import the application without this field',
       applies: ({ body }) => valueAt(parseObject(body), 'app.backChannelLogoutUri') !== undefined,
     },
   ],

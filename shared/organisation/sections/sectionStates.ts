@@ -58,8 +58,8 @@ export const userStates: readonly FieldFact[] = [
   {
     does: 'changes',
     fields: ['state'],
-    text: 'has another state without access in ZITADEL, which can neither suspend users nor deactivate people in the state INITIAL',
+    text: 'the user has another state in ZITADEL that also prevents logins, because ZITADEL can neither suspend users nor deactivate people in the state INITIAL',
     explains: (states) => states.every((state) => typeof state === 'string' && isClosed(state)),
-    plan: 'ZITADEL can neither suspend users nor deactivate people in the state INITIAL: this command deactivates the former instead, and locks the latter instead',
+    plan: 'ZITADEL can neither suspend users nor deactivate people in the state INITIAL: this command deactivates users who are suspended in the source, and locks such people',
   },
 ];

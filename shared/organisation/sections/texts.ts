@@ -26,7 +26,7 @@ const writtenElsewhere: RecordFact = {
       scope: 'organisation',
       byHand: true,
       remedy:
-        'import the texts once more with the header `x-zitadel-orgid` (REST ignores it unless the id is printable ASCII), and remove them from the caller’s organisation',
+        'import the texts again with the header `x-zitadel-orgid` (ZITADEL’s REST API ignores the header unless the id is printable ASCII); then remove the texts from the caller’s organisation',
     },
   ],
 };

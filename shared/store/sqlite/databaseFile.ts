@@ -94,7 +94,8 @@ function protect(file: string): void {
   checkStatus(file, 'data', status);
   if ((status.mode & 0o777) === OWNER_ONLY) return;
   chmodSync(file, OWNER_ONLY);
-  if ((status.mode & OTHERS_READ) !== 0) log.warn({ file }, 'others could read a file: its mode is now 0600');
+  if ((status.mode & OTHERS_READ) !== 0)
+    log.warn({ file }, 'other users could read a file of the database: the mode of the file is now 0600');
 }
 
 /**

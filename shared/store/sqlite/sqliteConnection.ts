@@ -143,13 +143,13 @@ export function withStoreErrors<Result>(work: () => Result, file?: string): Resu
   }
 }
 
-const DISK_FULL = 'its disk is full: free space in the data directory, then repeat the call';
+const DISK_FULL = 'the disk of the database is full: free space in the data directory, then repeat the call';
 /**
  * The reason to report for SQLite's errors of reading and writing. Besides the disk itself, a quota or the network can
  * cause such an error.
  */
 const DISK_FAILED =
-  'its disk cannot be read or written: check its space, its quota and its health, then repeat the call';
+  'the disk of the database cannot be read or written: check its space, quota and health, then repeat the call';
 
 /**
  * Converts an error of SQLite to an error without confidential details. Also converts the operating system's error

@@ -108,7 +108,7 @@ it('a backup removes the folder that a killed backup to the same file has left, 
   const left = `${file}.partial-killed`;
   await mkdir(left);
   for (const name of ['lock', 'copy', 'copy-journal']) await writeFile(join(left, name), '');
-  await call(`backup ${file} --data ${data}`, 0, `identity: removed ${left}, which a killed process left\n`);
+  await call(`backup ${file} --data ${data}`, 0, `identity: removed the folder ${left} of a killed process\n`);
   expect((await readdir(path)).toSorted()).toEqual(['north', 'north.backup']);
 });
 
@@ -128,7 +128,7 @@ describe('identity restore', () => {
     const { data, file, database } = await newInstance();
     await identityJson(['backup', file, '--data', data]);
     const before = await readFile(database);
-    const message = `identity: there is an instance, or its log, in ${data}: restore into another directory\n`;
+    const message = `identity: ${data} contains an instance, or the log of its database: restore into another directory\n`;
     expect(await identity(['restore', file, '--data', data])).toMatchObject({ code: 1, stderr: message });
     expect(Buffer.compare(await readFile(database), before)).toBe(0);
   });
@@ -180,7 +180,7 @@ describe('identity restore', () => {
     await identityJson(['backup', file, '--data', data]);
     await identity(['user', 'lock', 'nobody', '--data', data]);
     const refused = await identity(['restore', file, '--data', data]);
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('there is an instance') });
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('contains an instance') });
     const copy = join(path, 'copy');
     await identityJson(['restore', file, '--data', copy, '--key', join(data, 'master.key')]);
     const { events } = trail.parse(await identityJson(['audit', '--since', '9999d', '--data', copy]));
@@ -205,7 +205,7 @@ describe('identity restore', () => {
     await identityJson(['backup', file, '--data', data]);
     await rm(database);
     await writeFile(`${database}-wal`, 'log');
-    await call(`restore ${file} --data ${data}`, 1, 'or its log');
+    await call(`restore ${file} --data ${data}`, 1, 'or the log of its database');
     const left = ['identity.sqlite-wal', 'master.key'];
     expect((await readdir(data)).toSorted()).toEqual(left);
   });

@@ -16,10 +16,12 @@ describeWithFirestore('an interrupted command', () => {
     const [command, script] = identityProgram;
     const env = { IDENTITY_MASTER_KEY: `${randomBytes(32).toString('base64')},${emulatorMasterKey}` };
     const running = await startProgram(command, [script, 'rekey', ...database], /^/, { env });
-    await running.written('until all processes write with the new key');
+    await running.written('seconds for all processes to use the new key');
     const { code, stdout, stderr } = await running.stop('SIGINT');
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
-    expect(stderr).toMatch(/\nidentity: interrupted: repeat the command, which encrypts the rest\n$/);
+    expect(stderr).toMatch(
+      /\nidentity: interrupted: the command has not encrypted all secrets with the new key; repeat the command\n$/,
+    );
     expect(stderr).toMatch(/"event":"command\.rekey".*"CANCELLED"/);
   });
 });

@@ -109,7 +109,7 @@ describe.each(names)('what others could have written: %s', (name) => {
     const call = await calls[name]();
     for (const bit of [0o020, 0o002]) {
       const result = await callWith(call, async () => chmod(call.path, (await stat(call.path)).mode | bit));
-      expectOutcome(result, `others can change ${call.path}: run chmod go-w ${call.path}`);
+      expectOutcome(result, `other users can change ${call.path}: run chmod go-w ${call.path}`);
     }
   });
 
@@ -136,13 +136,13 @@ describe.each(names)('what others could have written: %s', (name) => {
   it(`is, where others can read it: ${read}`, async () => {
     const call = await calls[name]();
     const { stderr, mode } = await callWith(call, async () => chmod(call.path, (await stat(call.path)).mode | 0o044));
-    const warned = stderr.includes(`others can read ${call.path}: run chmod 600 ${call.path}`);
+    const warned = stderr.includes(`other users can read ${call.path}: run chmod 600 ${call.path}`);
     expect({ warned, isMended: (mode & 0o044) === 0 }).toEqual({
       warned: read === 'a warning',
       isMended: read.startsWith('mended'),
     });
-    expect(stderr.includes('others could read a file')).toBe(read.includes('log'));
-    expect(stderr).not.toContain('others can change');
+    expect(stderr.includes('other users could read a file')).toBe(read.includes('log'));
+    expect(stderr).not.toContain('other users can change');
   });
 });
 

@@ -94,11 +94,11 @@ const refused: readonly (readonly [texts: readonly string[], ...reasons: readonl
   [['ada', 'nobody@example.com', 'grace'], `${nobody} nobody@example.com`, `${nobody} grace`],
   [
     ['twins@example.com'],
-    '2 people match twins@example.com: one in organisation north by e-mail address, two in organisation south by e-mail address: specify a text that matches only one of them',
+    '2 people match twins@example.com (one in organisation north by e-mail address, two in organisation south by e-mail address): specify an id, or another text that matches only one person',
   ],
   [
     ['cy@example.com'],
-    '2 people match cy@example.com: ',
+    '2 people match cy@example.com (',
     'cy in organisation north by e-mail address',
     'cy@example.com in organisation south by id',
     'nothing was removed',
@@ -166,7 +166,7 @@ describe('otp-email remove', () => {
     const before = await holders();
     const list = join(await testDirectory(), 'people.txt');
     await writeFile(list, content);
-    const wanted = ': write one id, user name or e-mail address a line, and nothing else\n';
+    const wanted = ': write one id, user name or e-mail address per line, and nothing else\n';
     await call(['otp-email', 'remove', '--file', list, ...database], 64, reason, wanted);
     expect(await holders()).toEqual(before);
   });

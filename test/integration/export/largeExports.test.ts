@@ -240,7 +240,7 @@ describe('the deletion of an export’s object', () => {
     });
     const again = await remove(instance, id);
     expect(again.status).toBe(404);
-    const message = `exports/${id} does not exist: it was deleted or has expired`;
+    const message = `exports/${id} does not exist: the object was deleted or has expired`;
     expect(await again.json()).toMatchObject({ message });
   });
 

@@ -381,7 +381,7 @@ describe('the upload of a request body', () => {
     const call = { method: 'POST', path: '/', body: body() } as const;
     const called = callServer(serverUrl(breaking), call, new AbortController().signal);
     await expect(called).rejects.toThrow(
-      `${serverUrl(breaking)} failed: the connection was lost before its response to POST / (E`,
+      `${serverUrl(breaking)} failed: the connection was lost before the response to POST / (E`,
     );
   });
 

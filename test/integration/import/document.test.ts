@@ -181,7 +181,7 @@ describe('an invalid document', () => {
     ['', 'invalid request body: unexpected end of JSON input'],
     [
       '{}{}',
-      'invalid request body: unexpected second document (use each one alone) after the end of the document (line 1, column 3)',
+      'invalid request body: unexpected second document (use one document per file) after the end of the document (line 1, column 3)',
     ],
     ['[]', 'the request body must be a JSON object'],
     [`{"timeout":"${'1'.repeat(1_000_000)}"}`, 'timeout: the value exceeds 1000000 bytes'],

@@ -170,7 +170,9 @@ describe('an upload', () => {
     const response = await instance.request('POST', PATH, { upload: { size: 1 }, ...options });
     const { status, message } = await refusal(response);
     expect(status).toBe(400);
-    expect(message).toBe('dry_run: has no effect on the opening of an upload: send it with data_orgs_upload');
+    expect(message).toBe(
+      'dry_run: has no effect in a request that opens an upload: send the field in the request that imports the upload, with data_orgs_upload',
+    );
     expect(instance.transfers.addresses).toEqual([]);
     const permitted = await instance.request('POST', PATH, { upload: { size: 1 }, timeout: '10s' });
     expect(permitted.status).toBe(200);

@@ -49,7 +49,7 @@ async function deleteOrganisation({ location }: ServedPlace, orgId: string): Pro
   await identityJson(['org', 'delete', orgId, '--yes', ...databaseOptions(location)]);
 }
 
-const EXPORTED = 'created by an import of an export of the source';
+const EXPORTED = 'an import created the organisation from an export of the source';
 const none = { deleted: [], others: [], commands: [] };
 
 describe('a second migration, after an organisation was deleted in the source,', () => {
@@ -73,7 +73,7 @@ describe('a second migration, after an organisation was deleted in the source,',
     );
     expect(text.stdout).toContain('1 organisation only in the target, and not compared, because nothing shows that');
     expect(text.stdout).toContain(
-      `delete organisation gone (Organisation gone) in ${south.database} with all its records`,
+      `in ${south.database}, delete organisation gone (Organisation gone) with all its records`,
     );
     await deleteOrganisation(south, 'gone');
     expect(await migrate(places, north)).toEqual({ ...none, code: 0, moved: 1, others: ['tenant'] });
@@ -105,7 +105,7 @@ describe('a second migration, after an organisation was deleted in the source,',
     const again = await migrate(call, north);
     expect(again).toMatchObject({
       code: 3,
-      deleted: [['gone', 'onlyTarget', 'created there by owner, the user of the token of this migration']],
+      deleted: [['gone', 'onlyTarget', 'the organisation was created by owner, whose token this migration uses']],
       others: ['tenant'],
     });
     expect(again.commands).toEqual([
@@ -122,7 +122,7 @@ describe('a second migration, after an organisation was deleted in the source,',
     const again = await migrate(places, south);
     expect(again).toMatchObject({
       code: 3,
-      deleted: [['gone', 'onlyTarget', 'the source has deleted it']],
+      deleted: [['gone', 'onlyTarget', 'the source has deleted the organisation']],
       others: ['tenant'],
     });
   });

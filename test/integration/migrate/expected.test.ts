@@ -53,7 +53,7 @@ describe('a migration with --expect', () => {
       /\nidentity: nothing is migrated, because the source changed after the dry run that printed the digest in --expect: run a new dry run: identity migrate --from .+ --dry-run\n$/,
     );
     const after = await identity(['export', south.database, '--to', '-', '--org', 'acme']);
-    expect(after.stderr).toContain('does not have acme');
+    expect(after.stderr).toContain('does not have organisation acme');
     await call([...args, '--expect', (await dryRun(from, south.database)).digest, '--yes'], 0);
   });
 
@@ -140,7 +140,7 @@ describe('a migration of a file', () => {
     const problem = `identity: ${from} has changed since the plan was made; nothing is changed in ${network.url}: run the command again\n`;
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(problem) });
     const after = await identity(['export', south.database, '--to', '-', '--org', 'acme']);
-    expect(after.stderr).toContain('does not have acme');
+    expect(after.stderr).toContain('does not have organisation acme');
   });
 });
 

@@ -80,7 +80,7 @@ async function reconnect(network: TcpProxy): Promise<void> {
 }
 
 const REMAINS =
-  /identity: .*http:\S+ had not confirmed any record; records that it has already written remain; run the same command again: identity migrate --from .+ --yes\n$/;
+  /identity: .*http:\S+ had not confirmed any record, but may have written records, which remain; run the same command again: identity migrate --from .+ --yes\n$/;
 
 describe('a migration', () => {
   it('does not begin between one place under two names, or without an instance, and leaves nothing', async () => {
@@ -134,10 +134,11 @@ describe('a migration', () => {
     );
     expect(stdout).not.toContain('Cloud Functions');
     const [, next = ''] =
-      /\n\nNothing is changed: migrate with\n {2}identity (migrate .+ --expect [0-9a-f]{64} --yes)\n$/.exec(stdout) ??
-      [];
-    await call(`export ${south.database} --to - --org acme`, 64, 'does not have acme: correct --org');
-    await there(`${line} --dry-run`, 0, 'Nothing is changed: migrate with');
+      /\n\nNothing is changed. To migrate, run\n {2}identity (migrate .+ --expect [0-9a-f]{64} --yes)\n$/.exec(
+        stdout,
+      ) ?? [];
+    await call(`export ${south.database} --to - --org acme`, 64, 'does not have organisation acme: correct --org');
+    await there(`${line} --dry-run`, 0, 'Nothing is changed. To migrate, run');
     expect(await readdir(cwd)).toEqual([]);
     await call(next.replaceAll("'", ''), 0, '\n  3 records equal');
   });
@@ -241,7 +242,7 @@ describe('a migration', () => {
     const { running } = await heldImport(await servedPlace(sqlite), '', true);
     const { stderr } = await running.stop('SIGINT');
     expect(stderr).toMatch(
-      /records that it has already written remain; make a new dry run: identity migrate --from .+ --dry-run\n$/,
+      /but may have written records, which remain; make a new dry run: identity migrate --from .+ --dry-run\n$/,
     );
     expect(stderr.slice(stderr.indexOf('make a new dry run'))).not.toContain('--expect');
   });
@@ -301,7 +302,7 @@ describe('a migration', () => {
     network.stall('up', network.bytes('up') / 2);
     const shown = line.replace(network.url, `'${network.url}'`);
     const problem = `identity: ${network.url} failed: context deadline exceeded; nothing is changed in ${network.url}`;
-    const remedy = `--timeout 5s is too short: specify a longer time, or none: identity ${shown}\n`;
+    const remedy = `--timeout 5s is too short: specify a longer time, or omit --timeout: identity ${shown}\n`;
     await call(`${line} --timeout 5s`, 1, `${problem}; ${remedy}`);
   });
 
@@ -331,7 +332,8 @@ describe('a migration', () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
     await call(`import ${await exportFileWith(organisation('acme'))} --to ${south.database}`, 0);
     const problem = `identity: ${south.url} has 1 organisation of the export: acme; nothing is changed in ${south.url}`;
-    const remedy = 'exclude them with --exclude-org, or continue an interrupted migration with identity migrate ';
+    const remedy =
+      'exclude these organisations with --exclude-org, or continue an interrupted migration with identity migrate ';
     const line = `${migration(north, south)} --on-conflict fail --yes`;
     const { stderr } = await call(line, 1, `${problem}; ${remedy}`);
     const [, next = ''] =

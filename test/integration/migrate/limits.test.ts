@@ -56,10 +56,10 @@ describe('a migration of an organisation that is larger than a request and a res
     expect(stderr).not.toContain('stopped');
     const checked = stdout.slice(stdout.indexOf('Checked'));
     expect(checked).toContain(
-      `${north.url} returns at most 100,000 bytes in a response, so its export goes through the bucket of the instance`,
+      `${north.url} returns at most 100,000 bytes in a response, so the instance transfers the export through its bucket`,
     );
     expect(checked).toContain(
-      `${south.url} accepts at most 100,000 bytes in a request, so the file is uploaded to the bucket of the instance`,
+      `${south.url} accepts at most 100,000 bytes in a request, so this command uploads the file to the bucket of the instance`,
     );
     expect(checked).not.toContain('cannot simulate an import');
     expect(south.events()).toContain('import.uploadDeleted');

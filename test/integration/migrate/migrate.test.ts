@@ -134,7 +134,10 @@ describe('the report of identity migrate', () => {
     const directory = await identity([...from, '--report', join(migrating.cwd, 'fresh.html/')], migrating);
     expect(directory).toMatchObject({ code: 64, stderr: expect.stringContaining('specify FILE.html or FILE.json') });
     const after = await identity(['export', database, '--to', '-', '--org', 'acme'], migrating);
-    expect(after).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have acme: correct --org') });
+    expect(after).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('does not have organisation acme: correct --org'),
+    });
     expect(await readdir(migrating.cwd)).toEqual(['report.html']);
   });
 
@@ -151,7 +154,7 @@ describe('the report of identity migrate', () => {
       { command: expect.stringMatching(/^identity org delete acme /) },
     ]);
     expect(stderr).toBe(
-      `identity: the report ${report} could not be written (a file of this name has appeared): the migration and its proof are complete; keep the printed result, because a second run prints a different result\n`,
+      `identity: the report ${report} could not be written (another process has created a file with this name): the migration and its proof are complete; keep the printed result, because a second run prints a different result\n`,
     );
     expect(await readdir(cwd)).toEqual(['report.html']);
   });
@@ -270,7 +273,7 @@ describe('a migration', () => {
     const migrating = await prepareMigration(north);
     const plan = await planOf([...from, '--to', north.database, ...all], migrating);
     const result = await migrate([...from, '--to', north.database, ...all, '--yes'], migrating);
-    expect(JSON.stringify(plan)).toContain('the user owner, who exported the source, is in the export');
+    expect(JSON.stringify(plan)).toContain('the export contains the user owner, who exported the source');
     expect(result).toMatchObject({
       outcome: 'done',
       leftOut: [],
@@ -372,12 +375,12 @@ describe('a migration', () => {
     expect(code).toBe(3);
     expect(stderr).toContain('emca (Organisation emca): 15 records, 14 people: 15 missing in the target\n');
     expect(stderr).toContain(
-      'ZITADEL does not import records with the following ids, and the result lists these records as errors: ids that another organisation uses, ids of deleted actions and applications, and ids of people',
+      'ZITADEL does not import some records, which the result lists as errors: records with an id that another organisation uses; records with the id of a deleted action or application; and records with the id of a person',
     );
     expect(stderr).toContain('organisation acme (Organisation acme) has a person with this id');
     expect(stdout).toContain('and 12 errors: 15 records of 1 organisation: 3 created, 12 failed\n');
     expect(stdout).toContain(
-      '2 of 14 people with a password are active in ZITADEL, with a password hash that it verifies by default and the same second factors\n',
+      '2 of 14 people with a password are active in ZITADEL, with a password hash that ZITADEL verifies by default and the same second factors\n',
     );
     expect(stdout).toContain('12 missing from their organisation in the target: ');
     for (const said of ['skipped', 'TOTP seed', 'OTP e-mail']) expect(stdout).not.toContain(said);

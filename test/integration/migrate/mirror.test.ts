@@ -26,7 +26,7 @@ const before = {
 const after = { ...common, humanUsers: [person('ada')], orgMembers: [ownerOf('ada')], userGrants: [grantOf('ada')] };
 const deleted = { humanUsers: 1, orgMembers: 1, userGrants: 1, labelPolicy: 1 };
 const deletions = [
-  'To be deleted, because the source lacks them',
+  'Records to delete, because the source lacks them',
   '  person name of bob (bob) of organisation acme',
   '  org member acme_bob of organisation acme: ORG_OWNER',
   '  user grant acme_shop_bob of organisation acme: buyer',
@@ -104,11 +104,11 @@ describe('identity migrate --mirror', () => {
     const done = join(migrating.cwd, 'done.html');
     const ended = await identity(['migrate', ...args, '--yes', '--max-deleted', '4', '--report', done], migrating);
     expect(ended.code, ended.stderr).toBe(0);
-    const equal = /^source read at 2\S+Z, target equal at 2\S+Z, [\d.]+s later$/m;
+    const equal = /^the source was read at 2\S+Z; at 2\S+Z, [\d.]+s later, the target was equal$/m;
     expect(ended.stdout).toMatch(equal);
     expect(ended.stdout).toContain('deleted: people 1, label policy 1, org members 1, user grants 1');
     const texts = await readFile(done, 'utf8');
-    expect(texts).toMatch(/source read at 2\S+Z, target equal at 2\S+Z/);
+    expect(texts).toMatch(/the source was read at 2\S+Z; at 2\S+Z, [\d.]+s later, the target was equal/);
     expect(texts).toContain('person name of bob (bob) of organisation acme');
   });
 
@@ -138,7 +138,7 @@ describe('identity migrate --mirror', () => {
     expect(wrong.code, wrong.stdout).toBe(2);
     const right = await identityAtTerminal(['migrate', ...args], [['Type the number of records to delete', '4\r']]);
     expect(right.code, right.stdout).toBe(0);
-    expect(right.stdout).toContain('Deleted, because the source lacks them');
+    expect(right.stdout).toContain('Deleted records, which the source lacks');
   });
 
   it('ends with 3, and deletes nothing, if a record outside of the source needs one that it lacks', async () => {
@@ -174,8 +174,8 @@ describe('identity migrate --mirror', () => {
   it.each([
     [['--mirror', '--yes', '--max-deleted', '1'], '--mirror needs --on-conflict overwrite'],
     [['--mirror', '--on-conflict', 'overwrite', '--yes'], '--yes with --mirror needs --max-deleted'],
-    [['--max-deleted', '1'], '--max-deleted has no effect here'],
-    [['--replace-changed', 'acme'], '--replace-changed has no effect here'],
+    [['--max-deleted', '1'], '--max-deleted has no effect without --mirror'],
+    [['--replace-changed', 'acme'], '--replace-changed has no effect without --mirror'],
   ])('refuses %j', async (options, expected) => {
     const { database } = await servedPlace(sqlite);
     const args = ['migrate', '--from', await exportFileWith(organisation('acme')), '--to', database, ...options];
@@ -323,7 +323,7 @@ describe('identity migrate --mirror from ZITADEL', () => {
     const migrating = await prepareMigration(south);
     const { stdout } = await identity(['migrate', ...args.slice(0, -3), '--dry-run'], migrating);
     expect(stdout).toMatch(
-      /not deleted, because the source may have records that its export lacks: .*people, .*user grants/,
+      /--mirror does not delete .*people, .*user grants.*, because the source may have such records that its export lacks/,
     );
     const result = await migrate(args, migrating, 3);
     expect(result).toMatchObject({

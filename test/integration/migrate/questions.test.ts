@@ -110,7 +110,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () =
     const { code, stdout } = await identityAtTerminal(expecting, [['Migrate?', 'y', ...identityProgram, ...deletion]]);
     expect({ code, stdout }).toEqual({ code: option === '--expect' ? 2 : 1, stdout: expect.stringContaining(problem) });
     const after = await identity(['export', database, '--to', '-', '--org', 'acme']);
-    expect(after.stderr).toContain('does not have acme');
+    expect(after.stderr).toContain('does not have organisation acme');
   });
 
   it('with --on-conflict fail changes nothing if the organisation appears while the question stands', async () => {
@@ -119,7 +119,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () =
     const args = ['migrate', '--from', from, '--to', database, '--with', 'none', '--on-conflict', 'fail'];
     const creation = ['import', other, '--to', database];
     const { code, stdout } = await identityAtTerminal(args, [['Migrate?', 'y', ...identityProgram, ...creation]]);
-    const problem = `${database} has organisations of the export: acme; nothing is changed in ${database}; export the other organisations, or `;
+    const problem = `${database} has organisations of the export: acme; nothing is changed in ${database}; export only the other organisations, or `;
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(problem) });
   });
 

@@ -27,7 +27,7 @@ it('a plan with --on-conflict overwrite lists the factors, passwords and states 
   const { stdout } = await identity(overwrite);
   expect(stdout).toContain(
     `
-Undone by --on-conflict overwrite
+Changes in the target that --on-conflict overwrite undoes
   ada (name of ada) of acme gets the password of the source, gets back the OTP e-mail factor
   ben (name of ben) of acme becomes active (now locked)
 `,

@@ -103,12 +103,14 @@ describe('a download from the bucket of an instance', () => {
     ['another content', Buffer.from(file).fill(0, 0, 1)],
     ['more bytes', Buffer.concat([file, file.subarray(0, 1)])],
   ])('fails if the object has %s than the instance has written', async (_what, other) => {
-    await expect(download(await startBucket([], other))).rejects.toThrow('another file than the instance has written');
+    await expect(download(await startBucket([], other))).rejects.toThrow(
+      'differs from the file that the instance has written',
+    );
   });
 
   it('fails at once if it is not permitted, with an error without the address', async () => {
     const bucket = await startBucket([status(403)]);
-    const problem = `${bucket.address.origin} failed: it does not permit the download (status 403): repeat the command`;
+    const problem = `${bucket.address.origin} failed: the bucket does not permit the download (status 403): repeat the command`;
     await expect(download(bucket)).rejects.toThrow(problem);
     expect(bucket.requests).toHaveLength(1);
   });
@@ -167,7 +169,7 @@ describe('an upload into the bucket of an instance', () => {
     'completes no file that had %i bytes before, and has another number of bytes now',
     async (size) => {
       const bucket = await startBucket();
-      const problem = 'the file changed while it was read: repeat the command';
+      const problem = 'the file changed while this command read it: repeat the command';
       await expect(upload(bucket, size)).rejects.toThrow(problem);
       expect(bucket.isComplete()).toBe(false);
     },
@@ -175,7 +177,7 @@ describe('an upload into the bucket of an instance', () => {
 
   it.each([404, 410, 400, 403])('fails at once with status %i, and an error without the address', async (code) => {
     const bucket = await startBucket([status(code)]);
-    const problem = `${bucket.address.origin} failed: it does not permit the upload (status ${code}): repeat the command`;
+    const problem = `${bucket.address.origin} failed: the bucket does not permit the upload (status ${code}): repeat the command`;
     await expect(upload(bucket)).rejects.toThrow(problem);
     expect(bucket.requests).toHaveLength(1);
   });

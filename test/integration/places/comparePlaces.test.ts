@@ -217,7 +217,7 @@ describe('identity inspect', () => {
       '\nno manifest: its completeness cannot be verified\n',
       '\nsecrets: password hashes 2, clear passwords 1\n',
       '\npassword hashes: bcrypt 1 (verified by default), unknown 1 (no release of ZITADEL verifies this format)\n',
-      '\nunknown, and not imported: unheardOf (2)\n',
+      '\nunknown field, which an import ignores: unheardOf (2)\n',
       '\n  no export contains personal access tokens: create them again in the target\n',
       /^Left to do in ZITADEL\n {2}.+$/m,
       'the export has no TOTP seeds and OTP e-mail factors: include them (--with otp) and overwrite existing people',
@@ -255,8 +255,12 @@ describe('identity import and identity compare', () => {
     const file = await fileWith('a.json', organisation('acme', { humanUsers: [person('ada', hashed(HASH))] }));
     expect((await call(`import ${file} --to ${north.database}`, 0)).stdout).not.toContain('without');
     const ofAcme = `${between} --org acme`;
-    await call(ofAcme, 0, '\nnot imported: the passwords of 1 person, if they have any (--with passwords)\n');
-    await call(ofAcme, 0, /^nothing to import: all its records exist in sqlite:/);
+    await call(
+      ofAcme,
+      0,
+      '\nnot imported: the passwords that 1 person may have in the source (--with passwords imports them)\n',
+    );
+    await call(ofAcme, 0, /^nothing to import: all records of the source exist in sqlite:/);
     await call(`user lock ada --data ${south.database.slice('sqlite:'.length)}`, 0);
     await call(`${ofAcme} --on-conflict skip`, 0, /^nothing is imported into .*\n(?:.*\n)*skipped: /);
   });

@@ -38,7 +38,7 @@ function message(stderr: string): string {
 }
 
 const remedy =
-  'check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command';
+  'check that the address leads to the instance, and that no gateway replaces, cuts or changes responses, then repeat the command';
 
 function expectedMessage(url: string, problem: string): string {
   return `identity: ${url} returned a damaged export (${problem}): ${remedy}`;
@@ -108,7 +108,7 @@ const damages: Readonly<Record<string, Damage>> = {
   ],
   'one with more behind it': [
     (whole) => `${whole}{}`,
-    'unexpected second document (use each one alone) after the end of the document',
+    'unexpected second document (use one document per file) after the end of the document',
   ],
 };
 
@@ -203,7 +203,7 @@ describe('an export that arrives damaged from an instance', () => {
       message: expectedMessage(url, problem),
     });
     const after = await identity(['export', target.database, '--to', '-', '--org', 'acme']);
-    expect(after).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have acme') });
+    expect(after).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have organisation acme') });
   });
 
   it('is recognised before the export if every call gets this response', async () => {

@@ -94,7 +94,7 @@ describe('an export that an instance has written into its bucket', () => {
 
   const damage = emptyExport.replace('Fake', 'Take');
   const cut = emptyExport.slice(0, -2);
-  const unlike = 'returned another file than the instance has written';
+  const unlike = 'returned a file that differs from the file that the instance has written';
   const damagedManifest = emptyExport.replace('"counts":{}', '"counts":{"orgs":1}');
   it.each([
     ['has other content than the instance states', { file: damage }, unlike],
@@ -122,7 +122,7 @@ describe('an export that an instance has written into its bucket', () => {
   it('is deleted if the bucket refuses its download, and named if it cannot be deleted', async () => {
     const refused = await startInstance({ download: 403 });
     const first = await identity(refused.call);
-    expect(first.stderr).toContain('it does not permit the download (status 403): repeat the command');
+    expect(first.stderr).toContain('the bucket does not permit the download (status 403): repeat the command');
     expect(refused.requests.filter((request) => request.startsWith('DELETE'))).toHaveLength(1);
     const kept = await startInstance({ download: 403, deletion: 503 });
     const second = await identity(kept.call);

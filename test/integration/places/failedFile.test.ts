@@ -64,7 +64,7 @@ describe('import --failed', () => {
     await writeFile(file, JSON.stringify({ orgs: [organisation('good', { humanUsers: [invalid] })] }), { mode: 0o600 });
     const some = await identity(['import', file, ...to, '--failed', join(directory, 'other.json'), '--dry-run']);
     expect(some.stdout).toContain(
-      `1 failed record in ${join(directory, 'other.json')}: correct them, and import that file\n`,
+      `1 failed record in ${join(directory, 'other.json')}: correct these records, then import that file\n`,
     );
   });
 

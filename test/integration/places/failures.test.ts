@@ -148,7 +148,7 @@ describe('a call on places that fails', () => {
     const directory = await testDirectory();
     const target = `--token-file ${await tokenFileWith('some-token')} --to ${join(directory, 'out.json.gz')}`;
     const problem =
-      'failed: the connection was lost during its response to POST /admin/v1/export (ECONNRESET): repeat the command\n';
+      'failed: the connection was lost during the response to POST /admin/v1/export (ECONNRESET): repeat the command\n';
     await call(`export ${broken.url} ${target}`, 1, `identity: ${broken.url} ${problem}`);
     expect(await readdir(directory)).toEqual([]);
   });
@@ -164,8 +164,8 @@ describe('a call on places that fails', () => {
     });
     const from = `import ${cut.url} --with none --from-token-file ${await tokenFileWith('some-token')}`;
     for (const to of [`${url} --to-token-file ${tokenFile}`, database])
-      await call(`${from} --to ${to}`, 1, `${cut.url} failed: the connection was lost during its response to POST`);
-    await call(`export ${database} --to - --org half`, 64, 'does not have half: correct --org');
+      await call(`${from} --to ${to}`, 1, `${cut.url} failed: the connection was lost during the response to POST`);
+    await call(`export ${database} --to - --org half`, 64, 'does not have organisation half: correct --org');
   });
 
   it('cancels the request at Ctrl-C, and reports what remains', async () => {
@@ -186,7 +186,7 @@ describe('a call on places that fails', () => {
     const file = await exportFileWith(organisation('acme'));
     expect(await interrupt('import', file, '--to', stuck.url, '--token-file', token)).toMatchObject({
       code: 130,
-      stderr: `identity: interrupted: ${stuck.url} had not confirmed any record; records that it has already written remain; repeat the command\n`,
+      stderr: `identity: interrupted: ${stuck.url} had not confirmed any record, but may have written records, which remain; repeat the command\n`,
     });
     await stuck.clientLeft;
   });

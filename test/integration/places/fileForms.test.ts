@@ -64,7 +64,7 @@ describe('a file in another form than plain JSON', () => {
     await call(
       `import ${file} --to ${await newDatabase()}`,
       1,
-      /dry.run: the file is an import request, in which no other option than timeout is permitted/,
+      /dry.run: the file is an import request with an option other than timeout/,
     );
   });
 });
@@ -79,7 +79,7 @@ describe('a directory in place of a file', () => {
 
 describe('a file of another kind', () => {
   it.each([
-    ['keycloak-realm.json', 'is an export of another product, not an export file: convert it first'],
+    ['keycloak-realm.json', 'is an export of another product, not an export file: convert the file to an object'],
     ['saved-error-body.json', 'is a saved error response ("grpc: received message larger than max'],
   ])('is refused by every verb with a sentence that names it: %s', async (name, message) => {
     const file = await stored(await report(name));
@@ -110,7 +110,7 @@ describe('an inspection of a file', () => {
   it.each([
     ['hash-unknown-format.json', 'password hashes: unknown 1 (no release of ZITADEL verifies this format)'],
     ['recovery-codes.json', 'no export contains passkeys, U2F factors, recovery codes and OTP by SMS'],
-    ['recovery-codes.json', 'unknown, and not imported: humanUsers.user.recoveryCodes (1)'],
+    ['recovery-codes.json', 'unknown field, which an import ignores: humanUsers.user.recoveryCodes (1)'],
   ])('lists what will not work or is not carried: %s', async (name, line) => {
     await call(['inspect', await stored(await report(name))], 0, line);
   });

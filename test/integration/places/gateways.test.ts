@@ -135,7 +135,7 @@ describe('a command whose first call a busy server refuses', () => {
     [
       'a cut',
       { status: 200, isHandled: true, cutAt: 50 },
-      /the connection was lost during its response to GET \/openapi\.json/,
+      /the connection was lost during the response to GET \/openapi\.json/,
     ],
     ['504', { status: 504 }, /failed: status 504/],
     ['a cut error', { status: 503, body: '<title>half</title><p>', cutAt: 19 }, /failed: status 503: half/],
@@ -159,7 +159,7 @@ describe('a command whose first call a busy server refuses', () => {
     const { code, stderr } = await identity(['inspect', url, '--token-file', place.tokenFile]);
     expect(code, stderr).toBe(0);
     expect(stderr).toContain(
-      `${url} failed: the connection was lost before its response to GET /openapi.json (ECONNRESET): trying again in 1 s\n`,
+      `${url} failed: the connection was lost before the response to GET /openapi.json (ECONNRESET): trying again in 1 s\n`,
     );
   });
 
@@ -174,7 +174,7 @@ describe('a command whose first call a busy server refuses', () => {
     const { code, stderr } = await identity(['import', '-', '--to', url, '--token-file', token], { stdin });
     expect(code).toBe(1);
     expect(stderr).toContain(
-      `identity: ${url} failed: status 503: repeat the command; this command cannot repeat the call, because it can read its source only once\n`,
+      `identity: ${url} failed: status 503: repeat the command; this command cannot repeat the call, because the source can be read only once\n`,
     );
   });
 
@@ -244,21 +244,21 @@ it('a short call of ZITADEL is repeated after the time limit of a gateway', asyn
 
 /** Pages of gateways, by the problem and the remedy that a command prints. */
 const printedPages: Readonly<Record<string, Page>> = {
-  'redirects to https://login.example.com/start?next=1 (status 302): specify https://login.example.com, or, if that is a login page, configure':
+  'redirects to https://login.example.com/start?next=1 (status 302): specify https://login.example.com; or, if https://login.example.com is a login page, configure':
     { status: 302, headers: { location: 'https://login.example.com/start?next=1' } },
   'redirects to http://SAME/en/ (status 307): configure the gateway in front of the instance to forward the calls of this command without redirecting them':
     { status: 307, headers: { location: '/en/' } },
   'redirects to no address: Location is missing (status 301): configure the gateway': { status: 301 },
   'responds with status 304 (not modified), without content: configure the gateway': { status: 304 },
   'responds with status 204: check that the address leads to the instance': { status: 204 },
-  'refuses: status 401: 401 Authorization Required, which asks for Basic realm="intranet": configure the gateway in front':
+  'refuses: status 401: 401 Authorization Required, and requires credentials (Basic realm="intranet"): configure the gateway in front':
     {
       status: 401,
       headers: { 'www-authenticate': 'Basic realm="intranet"' },
       body: '<title>401 Authorization Required</title>',
     },
   'refuses: status 403: Blocked by policy: configure the': { status: 403, body: '<title>Blocked by policy</title>' },
-  'refuses: status 407, which asks for Negotiate: reach the instance without that proxy': {
+  'refuses: status 407, and requires credentials (Negotiate): reach the instance without that proxy': {
     status: 407,
     headers: { 'proxy-authenticate': 'Negotiate' },
   },

@@ -47,7 +47,7 @@ describe('a command that is killed while it writes a file', () => {
     const again = await identity(['export', await exportFileWith(organisation('acme')), '--to', target]);
     expect(again).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining(`identity: removed ${folder}, which a killed process left\n`),
+      stderr: expect.stringContaining(`identity: removed the folder ${folder} of a killed process\n`),
     });
     expect(await readdir(directory)).toEqual(['out.json']);
   });

@@ -88,7 +88,7 @@ describe('an import of a file above the limit of a request', () => {
     const again = await identity(importing(place, other, '--on-conflict', 'fail'));
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('crowd') });
     const exported = await identity(['export', place.database, '--to', '-', '--org', 'newer']);
-    expect(exported).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have newer') });
+    expect(exported).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have organisation newer') });
   });
 
   it('writes nothing of a file that the instance refuses, and leaves nothing in the bucket', async () => {
@@ -101,14 +101,14 @@ describe('an import of a file above the limit of a request', () => {
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('manifest.counts') });
     expect(place.events()).toEqual(expect.arrayContaining(['import.uploadOpened', 'import.uploadDeleted']));
     const exported = await identity(['export', place.database, '--to', '-', '--org', 'crowd']);
-    expect(exported).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have crowd') });
+    expect(exported).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have organisation crowd') });
   });
 
   it('uploads no file without a selected organisation, and imports the selected ones alone', async () => {
     const place = await limitedPlace();
     const call = importing(place, await fileOf([crowd('a', 200), crowd('b', 200)]), '--org', 'b');
     const missing = await identity([...call, '--org', 'c']);
-    expect(missing).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have c') });
+    expect(missing).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have organisation c') });
     expect(place.events()).toEqual([]);
     const summary = { created: { org: 1, humanUsers: 200 }, notCarried: { org: 1, humanUsers: 200 } };
     expect(await identityResult(call)).toMatchObject({ code: 0, summary });

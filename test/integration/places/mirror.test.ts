@@ -34,7 +34,7 @@ async function mirrorCall() {
 }
 
 const deletions = [
-  'To be deleted, because the source lacks them',
+  'Records to delete, because the source lacks them',
   '  person name of bob (bob) of organisation acme',
   '  org member acme_bob of organisation acme: ORG_OWNER',
   '  label policy 1',
@@ -48,7 +48,7 @@ describe('import --mirror', () => {
       code: 2,
       lines: expect.arrayContaining([
         'deleted: people 1, label policy 1, org members 1',
-        'add --yes and --max-deleted 3 to delete without a question',
+        'to delete these records without a confirmation, add --yes and --max-deleted 3',
         ...deletions,
       ]),
     });
@@ -83,7 +83,7 @@ describe('import --mirror', () => {
     expect(await tryAgain()).toHaveProperty('summary.deleted');
     const right = await identityAtTerminal(args, [['Type the number', '3\r']]);
     expect(right.code, right.stdout).toBe(0);
-    expect(right.stdout).toContain('Deleted, because the source lacks them');
+    expect(right.stdout).toContain('Deleted records, which the source lacks');
     expect(await tryAgain()).not.toHaveProperty('summary.deleted');
   });
 });

@@ -6,10 +6,10 @@ import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 
-const FILES_ONLY = 'it limits calls of instances, databases and ZITADEL, not files';
+const FILES_ONLY = 'the option limits calls of instances, databases and ZITADEL, not of files';
 const NO_CONFLICTS = 'the target is a new file, in which no records exist';
-const NOT_FROM_ZITADEL = 'it is for exports of ZITADEL';
-const NOT_INTO_ZITADEL = 'it is for imports into ZITADEL';
+const NOT_FROM_ZITADEL = 'the option is for exports of ZITADEL';
+const NOT_INTO_ZITADEL = 'the option is for imports into ZITADEL';
 
 /** A call without its places, the option that it does not need, and the reason. */
 type Row = readonly [call: string, option: string, reason: string];

@@ -149,7 +149,7 @@ describe('an organisation that --org names and the source does not have', () => 
     const remote = [north.url, '--from-token-file', north.tokenFile];
     for (const [source, ...options] of [[file], [north.database], remote]) {
       const own = options.map((option) => option.replace('--from-', '--'));
-      const lacks = `identity: ${source} does not have ${ten} and 2 more: correct --org; nothing is changed`;
+      const lacks = `identity: ${source} does not have organisations ${ten} and 2 more: correct --org; nothing is changed`;
       const calls = [
         ...(source === file ? [] : [['export', source ?? '', ...own, '--to', copy]]),
         ['inspect', source ?? '', ...own],
@@ -172,7 +172,9 @@ describe('an organisation that --org names and the source does not have', () => 
     }
     const { code, stderr } = await identity(['compare', file, south.database, ...only]);
     expect(code).toBe(64);
-    expect(stderr).toContain(`identity: neither ${file} nor ${south.database} has ${ten} and 2 more: correct --org`);
+    expect(stderr).toContain(
+      `identity: neither ${file} nor ${south.database} has organisations ${ten} and 2 more: correct --org`,
+    );
     expect(await readdir(directory)).toEqual([]);
     await call(`export ${south.database} --to ${copy} --org acme`, 64);
   });
@@ -232,14 +234,14 @@ describe('the secrets of a file', () => {
     ];
     for (const { args, name, ...input } of calls) {
       const { code, stderr } = await identity(args, input);
-      const remedy = 'add them to --with, or export again with other secrets; nothing is changed';
-      const problem = `identity: ${name} contains ${others}, and an import of a file always includes all its secrets: ${remedy}\n`;
+      const remedy = `add ${others.replaceAll(', ', ',')} to --with, or export the source again without these secrets; nothing is changed`;
+      const problem = `identity: ${name} contains ${others}, and an import includes all secrets of the file: ${remedy}\n`;
       expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining(problem) });
     }
     expect(await readdir(directory)).toEqual(['whole.json.gz']);
     await call(`export ${database} --to - --org a`, 64);
     const copying = ['export', file, '--to', join(directory, 'copy.json'), '--with', given];
-    await call(copying, 64, 'with all its secrets');
+    await call(copying, 64, 'with all organisations and secrets');
   });
 
   it.each([[], ['--with', 'all']])('are all imported and migrated with the options %j', async (...options) => {

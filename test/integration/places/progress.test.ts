@@ -118,7 +118,7 @@ describe('the progress of an import into an instance', () => {
     }));
     const { shown } = await importInto(NDJSON, lines(...late, { event: 'result', response }));
     expect(shown.filter(({ event }) => event === 'warning').map(({ text }) => text)).toEqual([
-      'the import probably needs 2m 29s more, but the timeout ends the import in 10s: repeat the command after that to continue the import',
+      'the import probably needs 2m 29s more, but the timeout interrupts the import in 10s: then repeat the command to continue',
     ]);
   });
 
@@ -158,7 +158,7 @@ describe('the progress of an import into an instance', () => {
     const error = { code: 14, message: `${text}: retry the request later`, details: [{ ...info, metadata }] };
     expect(await message(NDJSON, lines({ event: 'error', error }))).toBe(`failed: ${text}: repeat the command`);
     const broken =
-      /^failed: the connection was lost (?:before the result|during its response to POST \/admin\/v1\/import) \(.*\): repeat the command$/;
+      /^failed: the connection was lost (?:before the result|during the response to POST \/admin\/v1\/import) \(.*\): repeat the command$/;
     expect(await message(NDJSON, lines(progress(1_000)))).toMatch(broken);
     const cut = [...lines(progress(1_000)), { text: '{"event":', printed: 1_000 }];
     expect(await message(NDJSON, cut, false)).toMatch(broken);

@@ -59,7 +59,7 @@ describe('a file that identity import sends to an instance', () => {
     await call(
       ['import', file, ...toSouth, ...named],
       64,
-      ' characters in a request, whose limit is 8,000: specify fewer organisations per call, or export a file',
+      ' characters long, more than the limit of 8,000: specify fewer organisations per call, or export a file',
     );
     const part = ['import', file, ...toSouth, ...named.slice(0, 200)];
     expect((await imported(part)).summary).toMatchObject({ created: { org: 100, humanUsers: 100 }, proved: true });

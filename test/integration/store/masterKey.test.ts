@@ -229,7 +229,7 @@ describe('master.key', () => {
 
   it('is listed by identity init and by each rotation, with the keys that earlier backups need', async () => {
     const { location, directory, keyFile } = await newDirectory();
-    const copy = `the master key is in ${keyFile}: copy it to another place`;
+    const copy = `the master key is in ${keyFile}: copy the key to another machine`;
     expect((await identity(['init', '--data', directory])).stdout).toContain(copy);
     const kept: string[] = [];
     for (let rotation = 0; rotation < 2; rotation++) {
@@ -238,7 +238,7 @@ describe('master.key', () => {
       const { stdout } = await identity(['rekey', '--data', directory]);
       expect(stdout).toContain(copy);
       expect(stdout).toContain(
-        `earlier backups need the master key ${earlier} in ${keyFile}.${earlier}: keep it as long as these backups`,
+        `earlier backups need the master key ${earlier} in ${keyFile}.${earlier}: keep this key as long as these backups`,
       );
     }
     const files = (await readdir(directory)).filter((name) => name.startsWith('master.key.'));

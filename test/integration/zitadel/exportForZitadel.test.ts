@@ -284,7 +284,7 @@ describe('the command export with --for-zitadel', () => {
     await call(
       ['export', path, '--to', '-', '--for-zitadel'],
       64,
-      '--for-zitadel apply only to instances and databases',
+      '--for-zitadel, which apply only to instances and databases',
     );
   });
 });

@@ -134,7 +134,7 @@ describe('a migration of users with one login name in several organisations', ()
 });
 
 const ARGON2 = '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$c29tZWhhc2hzb21laGFzaHNvbWVoYXNoc29tZWhhc2g';
-const REFUSED = 'with a password hash that makes ZITADEL refuse the person (since June 2026): bob, eve';
+const REFUSED = 'with a password hash because of which ZITADEL (since June 2026) refuses the person: bob, eve';
 
 describe('a migration of people whose password hashes a ZITADEL refuses', () => {
   const humanUsers = [hashed('ada'), hashed('bob', `$2b$05$${SALT_AND_HASH}`), hashed('eve', ARGON2)];
@@ -147,9 +147,9 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
     await migrate(
       3,
       [],
-      '1 of 3 people with a password is active in ZITADEL, with a password hash that it verifies by default',
+      '1 of 3 people with a password is active in ZITADEL, with a password hash that ZITADEL verifies by default',
       `2 ${REFUSED}`,
-      `${zitadel.url} refuses 2 people, with all their records, if its release is of June 2026 or later`,
+      `${zitadel.url} refuses the password hashes of 2 people, and therefore these people and all their records, if ZITADEL is a release of June 2026 or later`,
       'person bob: ZITADEL refuses the password hash because of its cost',
       'person eve: ZITADEL has no verifier for the password hash',
     );

@@ -106,8 +106,8 @@ describe('a migration out of a ZITADEL', () => {
     const result = await migrate(args, await prepareMigration(north));
     expect(result).toMatchObject({ outcome: 'done', errors: [], proof: { unexpected: 0 } });
     expect(result.warnings).toMatchObject([
-      { reason: 'grants_left', params: { grants: 'creator has buyer of shop' } },
-      { reason: 'grants_left', params: { grants: `${DEFAULT_ORGANISATION} has buyer of shop` } },
+      { reason: 'grants_left', params: { grants: 'creator has buyer in project shop' } },
+      { reason: 'grants_left', params: { grants: `${DEFAULT_ORGANISATION} has buyer in project shop` } },
     ]);
   });
 

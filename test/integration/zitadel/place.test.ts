@@ -110,7 +110,7 @@ describe('a ZITADEL as a source', () => {
     const { zitadel, tokenFile: token } = await filledZitadel([organisation('acme')]);
     const target = join(await testDirectory(), 'out.json');
     const from = ['export', zitadel.url, '--token-file', token, '--org', 'acme', '--org', 'emca', '--to', target];
-    await call(from, 64, `${zitadel.url} does not have emca: `);
+    await call(from, 64, `${zitadel.url} does not have organisation emca: `);
     expect(existsSync(target)).toBe(false);
   });
 });

@@ -39,7 +39,7 @@ describe('a call on a ZITADEL that fails', () => {
       `identity: ${zitadel.url} does not permit this call with the token of --token-file (${reason}): use a token of a service user with the role IAM_OWNER\n`;
     for (const [token, exporting, importing] of [
       ['wrong', rejected, rejected],
-      ['guest-token', 'membership not found (AUTHZ-cdgFk)', 'its user has no role in the instance'],
+      ['guest-token', 'membership not found (AUTHZ-cdgFk)', 'the user of the token has no role in the instance'],
     ] as const) {
       const place = `${zitadel.url} --token-file ${await tokenFileWith(token)}`;
       const problem = (text: string | RegExp) => (typeof text === 'string' ? forbidden(text) : text);
@@ -49,11 +49,11 @@ describe('a call on a ZITADEL that fails', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it.each([[['IAM_OWNER_VIEWER'], 'is IAM_OWNER_VIEWER only'] as const, [[], 'has no role in the instance'] as const])(
+  it.each([[['IAM_OWNER_VIEWER'], 'is only IAM_OWNER_VIEWER'] as const, [[], 'has no role in the instance'] as const])(
     'refuses a token without the role for an import, and for a dry run: %j',
     async (roles, found) => {
       const { zitadel, place } = await placeWith([], { roles });
-      const problem = `identity: ${zitadel.url} does not permit this call with the token of --token-file (its user ${found}): use a token of a service user with the role IAM_OWNER\n`;
+      const problem = `identity: ${zitadel.url} does not permit this call with the token of --token-file (the user of the token ${found}): use a token of a service user with the role IAM_OWNER\n`;
       for (const more of [' --dry-run', ''])
         await call(`import ${await exportFileWith(crowd(1))} --to ${place}${more}`, 1, problem);
       const permit = /does not permit (?:ex|im)ports: use a token of a service user with the role IAM_OWNER$/m;
@@ -192,7 +192,7 @@ describe('a call on a ZITADEL that fails', () => {
     expect(await stopped(importing, 'SIGTERM', until)).toMatchObject({
       code: 130,
       stderr: expect.stringMatching(
-        /^identity: interrupted: \S+ had confirmed \d+ records?; records that it has written remain; repeat the command\n$/,
+        /^identity: interrupted: \S+ had confirmed \d+ records?; all written records remain; repeat the command\n$/,
       ),
     });
     zitadel.behaviour.stallsAtWrite = Infinity;

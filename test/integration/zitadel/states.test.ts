@@ -77,7 +77,7 @@ describe('an export from a ZITADEL that exports no states', () => {
     [
       'are not found',
       { findsUser: (userId) => userId !== bob?.userId },
-      '1 person such as 350000000000000001 (the search of ZITADEL does not return them)',
+      '1 person such as 350000000000000001 (a search in ZITADEL does not return the states)',
     ],
   ])('writes nothing if users %s, unless the call specifies their state', async (_why, behaviour, unknown) => {
     const { zitadel, tokenFile } = await oldZitadel(behaviour);

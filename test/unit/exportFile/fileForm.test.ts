@@ -72,7 +72,7 @@ describe('an export file', () => {
     [
       'an option of a request',
       bytes(`{"data_orgs":${FILE},"dry_run":true}`),
-      /^dry_run: the file is an import request, in which no other option/,
+      /^dry_run: the file is an import request with an option other than timeout/,
     ],
     [
       'two files in a request',

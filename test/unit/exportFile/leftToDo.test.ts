@@ -168,7 +168,9 @@ describe('the remaining steps after a migration', () => {
     );
     const policy = new LeftToDo(forZitadel, 'http');
     policy.addMissingProviders(sectionNamed('loginPolicy'), record({}), ['I', 'J']);
-    expect(policy.entries[0]?.message).toMatch(/: create I, J anew, and add them to the login policy$/);
+    expect(policy.entries[0]?.message).toMatch(
+      /: create I, J in the target, and add these providers to the login policy$/,
+    );
     expect(zitadel).toContainEqual(expect.objectContaining({ reason: 'link_rejected', params: { providers: 'I, J' } }));
   });
 

@@ -140,20 +140,20 @@ describe('a file of another kind', () => {
   });
 
   it.each([
-    ['\0\0', 'its content was lost'],
+    ['\0\0', 'the content was lost'],
     ['version https://git-lfs.github.com/spec/v1', 'fetch the content first'],
-    ['Salted__', 'decrypt it first'],
+    ['Salted__', 'decrypt the file'],
     ['null', 'use the file that was exported'],
-    [`data:application/json,${FILE}`, 'decode it first'],
+    [`data:application/json,${FILE}`, 'decode the file'],
     [`callback(${FILE})`, 'keep only the object {"orgs":[…]}, from its first brace'],
     ['--X\r\nContent-Type: a/b\r\n\r\n', 'keep only the content of the part'],
     ['HTTP/1.1 200 OK', 'keep only the body'],
-    ['orgs: []', 'convert it to JSON'],
-    ['{"timeout":"1m"}', 'send it with Content-Type'],
-    [`{"data":${FILE}}`, 'keep only the object {"orgs":[…]} in it'],
+    ['orgs: []', 'convert the file to a JSON object'],
+    ['{"timeout":"1m"}', 'send the request with Content-Type'],
+    [`{"data":${FILE}}`, 'keep only the object {"orgs":[…]} of the file'],
     ['CREATE TABLE a', 'export the organisations from the running instance'],
-    ['<users/>', 'convert it first'],
-    ['BZh91AY', 'extract or decompress it'],
+    ['<users/>', 'convert the file to an object'],
+    ['BZh91AY', 'extract or decompress the file'],
     ['[]', 'write the organisations as'],
     ['Bad Gateway', 'check the address and the token'],
     ['{"message":"Bad Gateway"}', 'check the address and the token'],
@@ -177,7 +177,11 @@ describe('a file of another kind', () => {
     ['a word that JSON does not have', 'NaN', 'the file is text, not an export file: check the address'],
     ['no text', 'upstream\0connect', 'expected an object {"orgs":[…]}'],
     ['a repeated name in an unknown list', '{"orgs":[],"more":[{"a":1,"a":2}]}', 'more[0].a: duplicate field "a"'],
-    ['an error in an export', '{"users":1,"orgs":[{"orgId":tru}]}', 'orgs[0].orgId: expected a value: a number'],
+    [
+      'an error in an export',
+      '{"users":1,"orgs":[{"orgId":tru}]}',
+      'orgs[0].orgId: expected a value, but found an invalid number',
+    ],
   ])('is rejected as JSON without organisations, or by its error: %s', async (_name, text, message) => {
     expect(await errorIn(Buffer.from(text), 5)).toContain(message);
   });

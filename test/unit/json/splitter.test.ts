@@ -77,7 +77,7 @@ describe('a value', () => {
   });
 });
 
-const SCALAR = 'expected a value: a number, true, false or null is invalid';
+const SCALAR = 'expected a value, but found an invalid number, true, false or null';
 const TEXT = 'invalid escape, or an unescaped control character, in a text';
 const SPACE = 'U+00A0 (a special space: replace it with an ordinary space)';
 const INVISIBLE = 'U+200B (an invisible character: remove it)';
@@ -94,7 +94,7 @@ const invalid: readonly (readonly [json: string, path: string, message: string])
   [' \n', '', END],
   ['{"a":1', 'a', END],
   ['{"a":[{"b":"x', 'a[0].b', END],
-  ['{"a":1}{', '', 'unexpected second document (use each one alone) after the end of the document'],
+  ['{"a":1}{', '', 'unexpected second document (use one document per file) after the end of the document'],
   ['{"a":1}\u001a', '', 'unexpected padding (byte 26: remove it) after the end of the document'],
   ['{"a":1}\0', '', 'unexpected padding (byte 0: remove it) after the end of the document'],
   ['{"a":1},', '', MORE],

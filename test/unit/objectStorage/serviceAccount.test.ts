@@ -98,7 +98,7 @@ describe('a service account in a request', () => {
     [
       'a key whose primes do not make its modulus',
       withKey(forgedKey({ p: oddNumber(8_000) })),
-      'invalid private_key: its parts do not belong together',
+      'invalid private_key: the public and private parts do not match',
     ],
     ['too long a text for a key', withKey('A'.repeat(8_193)), 'invalid private_key: too long'],
     ['too much', 'A'.repeat(65_537), 'too large for a service account key file'],

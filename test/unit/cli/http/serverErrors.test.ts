@@ -30,7 +30,7 @@ describe('the error of a server', () => {
   it('about a file names its first ten invalid fields', () => {
     const violations = Array.from({ length: 12 }, (_, index) => ({ field: `orgs[${index}].org`, description: 'bad' }));
     const fields = violations.slice(0, 10).map(({ field }) => `${field}: bad`);
-    expect(rejection(reworded(invalidRequest(violations)))).toBe(`${fields.join('; ')}; and 2 or more other fields`);
+    expect(rejection(reworded(invalidRequest(violations)))).toBe(`${fields.join('; ')}; and at least 2 other fields`);
     expect(rejection(invalidRequest([{ field: 'timeout', description: 'is too long' }]))).toBe('timeout: is too long');
   });
 });

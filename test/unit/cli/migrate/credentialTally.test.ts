@@ -78,11 +78,12 @@ function described(
 }
 
 const same = 'the same password hash, second factors and state on both sides';
-const verified = 'active in ZITADEL, with a password hash that it verifies by default and the same second factors';
+const verified = 'active in ZITADEL, with a password hash that ZITADEL verifies by default and the same second factors';
 
 describe('the people with the same credentials on both sides', () => {
   it('exclude those with another hash in a ZITADEL, which rehashes passwords at logins', () => {
-    const reason = 'with another hash in the target: the password was changed, or a login has hashed it again';
+    const reason =
+      'with another hash in the target: the password was changed, or a login has hashed the password again';
     expect(described(ofZitadel(), pair({ first: content(), second: content({ hash: 'b' }) }))).toContain(
       ` | 1 ${reason}: ada`,
     );
@@ -102,7 +103,7 @@ describe('the people with the same credentials on both sides', () => {
     ['with another password in the target', content(), content({ hash: 'b' })],
     [undefined, content({ format: 'unknown' }), content({ format: 'unknown' })],
     [undefined, content({ seed: 's', isSeedUnusable: true }), content({ seed: 's', isSeedUnusable: true })],
-    ['with a clear password, which the target hashes: not compared', clear, content()],
+    ['with a clear password, which is not compared, because the target stores only its hash', clear, content()],
     ['without the TOTP seed in the target', content({ seed: 's' }), content()],
     ['with a TOTP seed in the target only', content(), content({ seed: 't' })],
     ['with another TOTP seed in the target', content({ seed: 's' }), content({ seed: 't' })],
@@ -181,7 +182,7 @@ describe('the people with the same credentials on both sides', () => {
       const { sentence } = describeCredentials(credentials, 'database');
       expect(sentence).toBe(`1 of 2 people with a password has the same ${compared}${rest}`);
       expect(describeCredentials(credentials, 'zitadel').sentence).toBe(
-        `1 of 2 people with a password is active in ZITADEL, with a password hash that it verifies by default${inZitadel}${rest}`,
+        `1 of 2 people with a password is active in ZITADEL, with a password hash that ZITADEL verifies by default${inZitadel}${rest}`,
       );
       const withoutPassword = { ...credentials, people: 1, withPassword: 0 };
       expect(describeCredentials(withoutPassword, 'database').sentence).toBe(

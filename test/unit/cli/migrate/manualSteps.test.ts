@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { listManualSteps, listTakeBack } from '../../../../cli/migrate/manualSteps.ts';
 
-const exporter =
-  'delete the user 7, who exported the source, in sqlite:/south if you need the user only for the export';
+const exporter = 'in sqlite:/south, delete the user 7, if you created this user only to export the source';
 const object = 'delete the object gs://exports/north.json, if you created the object for the migration';
 
 it.each([
@@ -40,7 +39,7 @@ it('an organisation has a command that deletes it only if this run reported its 
   ]);
   expect(steps.slice(2).map(({ what }) => what)).toEqual([
     'old (Old) existed when this run began',
-    'odd did not exist when this run began; it is unknown whether this run created it',
+    'odd did not exist when this run began; the command cannot determine whether this run created the organisation',
   ]);
 });
 

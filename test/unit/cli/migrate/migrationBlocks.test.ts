@@ -92,20 +92,23 @@ describe('the time for which a source must not change', () => {
     [
       'until the target is equal',
       { sourceReadAt, targetEqualAt: proof.provedAt },
-      'equal at 2026-11-22T20:02:30.000Z, 2m 28s later',
+      `the source was read at ${sourceReadAt}; at 2026-11-22T20:02:30.000Z, 2m 28s later, the target was equal`,
     ],
-    ['if the target is not equal', { sourceReadAt }, 'not equal at 2026-11-22T20:02:30.000Z'],
+    [
+      'if the target is not equal',
+      { sourceReadAt },
+      `the source was read at ${sourceReadAt}; at 2026-11-22T20:02:30.000Z, the target differed`,
+    ],
     [
       'without a duration for a file, whose age is no standstill',
       { source: { place: 'export.json', kind: 'file' }, sourceReadAt, targetEqualAt: proof.provedAt },
-      'equal at 2026-11-22T20:02:30.000Z: the file lacks later changes',
-      'file exported',
+      `the file was exported at ${sourceReadAt}, and lacks later changes; at 2026-11-22T20:02:30.000Z, the target was equal`,
     ],
     ['if nothing states when a file was read', { targetEqualAt: proof.provedAt }, undefined],
     ['after a proof by checksum', { sourceReadAt, proof: { ...proof, method: 'checksum' as const } }, undefined],
-  ])('is a line of its own %s', (_when, given, end, start = 'source read') => {
-    const found = lines(given).filter((line) => /^(source read|file exported) at/.test(line));
-    expect(found).toEqual(end === undefined ? [] : [`${start} at ${sourceReadAt}, target ${end}`]);
+  ])('is a line of its own %s', (_when, given, line) => {
+    const found = lines(given).filter((line) => /^the (source was read|file was exported) at/.test(line));
+    expect(found).toEqual(line === undefined ? [] : [line]);
     const { sourceReadAt: read, targetEqualAt } = migrationResult(given);
     expect(blockJson(resultBlocks(migrationResult(given)))).toMatchObject(
       defined({ sourceReadAt: read, targetEqualAt }),

@@ -42,18 +42,23 @@ describe('the secret files of a command', () => {
       south,
       /^missing option --to-token-file: the file with the token for https:\/\/south/,
     ],
-    [{ 'token-file': 'a' }, north, south, /^--token-file applies to one place: specify --from-token-file and/],
+    [
+      { 'token-file': 'a' },
+      north,
+      south,
+      /^this call needs two files, and --token-file specifies only one: specify --from-token-file and/,
+    ],
     [
       { 'to-token-file': 'a', 'from-token-file': 'a' },
       north,
       'a.json',
-      /^--to-token-file is unused: the option applies only to an instance/,
+      /^--to-token-file has no effect: omit the option, which applies only to an instance/,
     ],
     [
       { 'credentials-file': 'a' },
       'a.json',
       'b.json',
-      /^--credentials-file is unused: the option applies only to a gs:\/\/ place/,
+      /^--credentials-file has no effect: omit the option, which applies only to a gs:\/\/ place/,
     ],
   ])('are invalid for %j', (options, from, to, message) => {
     expect(() => files(options, from, to)).toThrow(message);

@@ -7,7 +7,8 @@ import { testDirectory } from '../../../support/places/servedPlace.ts';
 
 describe('a place', () => {
   it('that is standard input or output cannot be read twice', () => {
-    const message = '- (standard input or output) cannot be read again: specify a file instead';
+    const message =
+      'this command reads its places more than once, which - (standard input or output) does not permit: specify a file';
     for (const places of [
       ['-', 'north.json'],
       ['north.json', '-'],

@@ -75,7 +75,7 @@ describe('the page of a migration', () => {
     const text = plainText(pageOf(given));
     expect(text).toContain('person ada: add the factor again (and 41 more)');
     expect(text).toContain('and 4,900 more');
-    expect(text).toContain('the people of unlisted errors and steps (7) are unknown');
+    expect(text).toContain('the people whom 7 further errors or manual steps concern are unknown');
     expect(text.match(/other-\d+ \(Tenant \d+\)/g)).toHaveLength(150);
   });
 

@@ -18,7 +18,7 @@ import { withFullPath } from '../../../../shared/systemCode.ts';
 describe('a fault', () => {
   it.each<[Error, ExitStatus]>([
     [usageError('wrong'), 'usage'],
-    [nameInvalid({ problem: 'it is blank' }), 'usage'],
+    [nameInvalid({ problem: 'the name is blank' }), 'usage'],
     [userUnknown({ userId: '1' }), 'failed'],
     [organisationUnknown({ orgId: '1' }), 'usage'],
     [commandInterrupted({ interruption: 'interrupted: repeat the command' }), 'interrupted'],
@@ -35,8 +35,8 @@ describe('a fault', () => {
       'this user has no access to missing.json: change the permissions of the file or its directories, or run',
     ],
     ['EPERM', 'this user has no access to missing.json: change'],
-    ['EROFS', 'missing.json is on a read-only file system: specify another place'],
-    ['ENOSPC', 'the disk of missing.json is full: free space there, then repeat the command'],
+    ['EROFS', 'missing.json is on a read-only file system: specify a path on another file system'],
+    ['ENOSPC', 'the disk of missing.json is full: free space on the disk, then repeat the command'],
     ['EIO', 'EIO: input/output error'],
   ])('of the system names the file and the remedy: %s', (code, message) => {
     const error = Object.assign(new Error('EIO: input/output error'), { code, path: 'missing.json' });
@@ -61,7 +61,7 @@ describe('a fault', () => {
     const full = Object.assign(new Error('full'), { code: 'ERR_SQLITE_ERROR', errcode, errstr: 'full' });
     const error = fromSqliteError(withFullPath(full, '/data/identity.sqlite'));
     expect(describeError(error)).toEqual({
-      message: 'the disk of /data/identity.sqlite is full: free space there, then repeat the command',
+      message: 'the disk of /data/identity.sqlite is full: free space on the disk, then repeat the command',
       exitStatus: 'failed',
     });
     expect(JSON.stringify(IdentityError.from(error).toJson())).not.toContain('/data');

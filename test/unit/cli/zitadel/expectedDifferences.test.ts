@@ -113,10 +113,10 @@ describe('a difference between a ZITADEL and another side', () => {
     const states = (first: string, second: string) => changed('humanUsers', { path: 'state', first, second });
     const user = (state: string) => `USER_STATE_${state}`;
     expect(zitadelReason(states(user('SUSPEND'), user('INACTIVE')), zitadel)).toMatch(
-      /^has another state without access in ZITADEL/,
+      /^the user has another state in ZITADEL that also prevents logins/,
     );
     expect(zitadelReason(states(user('INACTIVE'), user('LOCKED')), zitadel)).toMatch(
-      /^has another state without access in ZITADEL/,
+      /^the user has another state in ZITADEL that also prevents logins/,
     );
     for (const open of ['ACTIVE', 'INITIAL']) {
       expect(zitadelReason(states(user('LOCKED'), user(open)), zitadel)).toBeUndefined();
