@@ -25,7 +25,7 @@ const RECORDS =
   'Reasons in `errors` of an import’s response. The `message` there is [ZITADEL’s](zitadel.md#57-errors-of-single-records); the command prints these texts with more details.';
 const ZITADEL_RECORDS = 'The command’s imports into ZITADEL have these reasons too:';
 const WARNINGS =
-  'Reasons in `summary.warnings`. The type of a warning is that of its record, or `request`, `manifest`, `state`, `privilege`, `domain` or `domain_policy`; in events of the command, also `upload` or `export`.';
+  'Reasons in `summary.warnings`. The type of a warning is that of its record, or `request`, `manifest`, `state`, `privilege`, `domain`, `domain_policy` or `mirror`; in events of the command, also `upload`, `export` or `import`.';
 
 const STEPS = 'Reasons in `leftToDo` of manifests, plans and results.';
 const ZITADEL_STEPS = 'Imports into ZITADEL have these reasons too:';
