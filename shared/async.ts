@@ -52,7 +52,6 @@ async function close(iterator: AsyncIterator<unknown>, signal: AbortSignal): Pro
   else await closed;
 }
 
-/** Yields bytes that were read earlier, then the remaining bytes of the iterator. */
 export async function* prepend(start: Uint8Array, iterator: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     if (start.length > 0) yield start;

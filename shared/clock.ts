@@ -8,10 +8,7 @@ export const DAY_MS = 24 * HOUR_MS;
 export interface Clock {
   /** Returns the milliseconds since a fixed but arbitrary moment. */
   now(): number;
-  /**
-   * Resolves after some milliseconds.
-   * @throws the signal's reason
-   */
+  /** @throws the signal's reason if the signal aborts first */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -10,24 +10,17 @@ import { parseMasterKeys } from './store/secrets/masterKey.ts';
 /** The validated configuration of a process. Durations are in milliseconds. */
 export interface Config {
   readonly storeLocation: StoreLocation;
-  /** The origins whose web pages may call this service from a browser. */
   readonly corsOrigins: readonly string[];
   readonly limits: Limits;
   readonly maxTokenLifetimeMs: number;
-  /** How long an embedded database keeps the events of its audit trail. */
   readonly auditRetentionMs: number;
-  /** The number of addresses that trusted proxies append to `X-Forwarded-For`. */
   readonly trustedProxies: number;
   readonly shutdownMs: number;
   readonly logLevel: LogLevel;
-  /** The cost of bcrypt with which imports hash clear passwords. */
   readonly bcryptCost: number;
-  /** The local port on which the metrics are served; undefined if metrics are off. */
+  /** Undefined if metrics are off. */
   readonly metricsPort: number | undefined;
-  /**
-   * The bucket for exports that exceed the size limit of responses, and for uploads that exceed the limit of requests.
-   * Undefined if the instance has no such bucket.
-   */
+  /** The bucket for exports and uploads above the size limits; undefined if the instance has no such bucket. */
   readonly transferBucket: string | undefined;
   /** Whether the `/openapi.json` of one function describes the endpoints of all functions. */
   readonly describesInstance: boolean;

@@ -15,7 +15,6 @@ export function defined(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** The type of `Fields` without empty values: each field is optional. */
 type Present<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined | false> };
 
 /**

@@ -1,12 +1,9 @@
-// Writes files that appear under their names only when they are complete and durable.
-
 import { accessSync, chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { access, constants, type FileHandle, link, lstat, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { lockForProcess } from './processLock.ts';
 import { systemCode, withFullPath } from './systemCode.ts';
 
-/** The mode of a file with secrets or personal data: only the owner can read and change the file. */
 export const OWNER_ONLY = 0o600;
 
 /**
@@ -87,7 +84,6 @@ async function completeIn(folder: string, target: string, content: NewFileConten
   await link(partial, target);
 }
 
-/** Removes the folders that processes left because they were killed while writing the file. */
 async function removeLeftFolders(target: string, warn: (warning: string) => void): Promise<void> {
   const directory = dirname(target);
   const names = await readdir(directory);
@@ -122,7 +118,7 @@ function lockLeftFolder(folder: string): Disposable | undefined {
   return undefined;
 }
 
-/** Removes all files of a folder except the lock. The lock must remain until the other files are removed. */
+/** The lock must remain until the other files are removed. */
 async function emptyFolder(folder: string): Promise<void> {
   const names = await readdir(folder);
   for (const name of names.filter((name) => name !== LOCK)) await rm(join(folder, name), { force: true });
@@ -151,7 +147,6 @@ export async function replaceFile(target: string, content: string): Promise<void
 
 const NOT_PERMITTED = 'does not permit this user to create files';
 
-/** Texts that describe the problem with a directory, by the error code of the operating system. */
 const directoryProblems: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'does not exist'],
   ['ENOTDIR', 'is not a directory'],
@@ -163,8 +158,8 @@ const directoryProblems: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Finds out whether this process can create files in a directory: creates an entry and deletes it. Returns the problem
- * if it cannot, otherwise undefined.
+ * Creates an entry in a directory and deletes it.
+ * @returns the reason why this process cannot create files in the directory; undefined if it can
  */
 export async function directoryProblem(directory: string): Promise<string | undefined> {
   try {
@@ -189,10 +184,7 @@ export function makeDirectory(directory: string): void {
   for (let made = resolve(directory); made.length >= first.length; made = dirname(made)) syncDirectory(dirname(made));
 }
 
-/**
- * Creates a directory and its missing parents.
- * @returns the topmost directory that was created; undefined if all existed
- */
+/** @returns the topmost directory that was created; undefined if all existed */
 function createDirectories(directory: string): string | undefined {
   try {
     return mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -1,5 +1,3 @@
-// Durations in Go's syntax, such as `1h30m`.
-
 import { invalidRequest } from './errors/errors.ts';
 
 const nanosecondsPerUnit = new Map([
@@ -37,9 +35,10 @@ export function parseGoDuration(text: string): number | undefined {
 }
 
 /**
- * Parses a request's `timeout`, which is a positive duration of at most `limit` milliseconds in Go's syntax.
+ * Parses a request's `timeout` in Go's syntax.
+ * @param limit the longest permitted duration in milliseconds
  * @returns milliseconds
- * @throws IdentityError INVALID_ARGUMENT with the field and the permitted values
+ * @throws IdentityError INVALID_ARGUMENT if the text is not a positive duration up to the limit
  */
 export function parseDuration(text: string, limit: number = maxMs): number {
   const milliseconds = parseGoDuration(text);

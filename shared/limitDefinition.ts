@@ -1,16 +1,9 @@
-// The definition of a limit: its unit, its defaults and its text.
-
 import { z } from 'zod';
 import { DAY_MS, SECOND_MS } from './clock.ts';
 import { parseGoDuration } from './duration.ts';
 
-/**
- * The platform on which an instance runs. A limit can have different defaults for self-hosted instances and in the
- * cloud.
- */
 export type Platform = 'selfHosted' | 'cloud';
 
-/** A limit on what one request, or all requests together, may use. */
 export interface LimitDefinition {
   /** The environment variable that sets the limit; absent if the limit is fixed. */
   readonly variable?: string;
@@ -32,7 +25,6 @@ const number = (what: string) =>
     .regex(/^[1-9]\d{0,14}$/, `must be ${what}`)
     .transform(Number);
 
-/** The units of limits, each with a parser for the variable's value and a formatter. */
 export const units = {
   bytes: { schema: number('a number of bytes, such as 32000000'), print: String },
   count: { schema: number('a positive whole number'), print: String },

@@ -1,5 +1,3 @@
-// The limits of requests and connections, their defaults and their variables.
-
 import { HOUR_MS, SECOND_MS } from './clock.ts';
 import { withoutEmpty } from './defined.ts';
 import { jsonLimits } from './json/bytes.ts';
@@ -24,7 +22,6 @@ export const fixedLimits = {
   stallMs: 60_000,
 } as const;
 
-/** The problem to report about a file with too much consecutive white space. */
 export const TOO_MUCH_WHITE_SPACE = `more than ${fixedLimits.whiteSpaceBytes} bytes of white space`;
 
 function fixed(name: keyof typeof fixedLimits, unit: LimitDefinition['unit'], text: string): LimitDefinition {
@@ -136,7 +133,6 @@ const limitTable = {
   stallMs: fixed('stallMs', 'duration', 'time for which a client may leave a response unread'),
 } as const satisfies Record<string, LimitDefinition>;
 
-/** For some limits, the limited quantity as errors describe it. */
 export const limitedQuantities = {
   organisations: limitTable.organisations.text,
   clearPasswords: limitTable.clearPasswords.text,
@@ -171,10 +167,7 @@ export function defaultLimits(platform: Platform): Limits {
   return mapLimits((definition) => definition[platform]);
 }
 
-/**
- * Reads the limits from environment variables. If a variable is unset, the default of the platform applies.
- * @param problems receives a line for each invalid variable
- */
+/** @param problems receives a line for each invalid variable */
 export function readLimits(
   env: Readonly<Record<string, string | undefined>>,
   platform: Platform,
@@ -204,10 +197,7 @@ export interface StatedLimits {
   readonly timeout?: string;
 }
 
-/**
- * Returns the limits that an instance publishes.
- * @param hasTransfers whether the instance has a bucket for transfers
- */
+/** @param hasTransfers whether the instance has a bucket for transfers */
 export function stateLimits(
   { requestBytes, responseBytes, timeoutMs }: Pick<Limits, 'requestBytes' | 'responseBytes' | 'timeoutMs'>,
   hasTransfers = false,

@@ -2,7 +2,7 @@
 
 import { pino } from 'pino';
 
-/** The log levels; `silent` logs nothing. */
+/** The level `silent` logs nothing. */
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
@@ -40,10 +40,8 @@ export const log = pino(
   },
 );
 
-/** The stream that receives the lines of the log. It may be a terminal. */
 interface LogStream {
   readonly isTTY?: boolean;
-  /** The number of bytes that the stream has accepted but not written yet. */
   readonly writableLength: number;
   write(text: string, done: (error?: Error | null) => void): unknown;
   on(event: 'error', listener: () => void): this;
@@ -83,7 +81,7 @@ function lossyWriter(stream: LogStream): (line: string) => void {
   return (line) => write(line, 1);
 }
 
-/** The message of the log line about a finished request. At a terminal, such a line has a special form. */
+/** At a terminal, a line with this message has a special form. */
 export const REQUEST_FINISHED = 'request finished';
 
 type LogFields = Readonly<Record<string, unknown>> & {
@@ -107,7 +105,7 @@ function legibleLine(line: string): string {
 }
 
 /**
- * Sets the level of the log, and the stream that receives its lines. Lines are JSON unless the stream is a terminal.
+ * Lines are JSON unless the stream is a terminal.
  * @param project the Google Cloud project that stores traces; by default, lines contain no trace
  */
 export function configureLog(
@@ -133,10 +131,7 @@ export function requestFields(requestId: string, trace?: string): Readonly<Recor
 
 const maxMessageLength = 300;
 
-/**
- * Describes an error and its causes for the log: name, code, first line of the message, and stack. Omits the message of
- * a SyntaxError, because parsers quote their input in it.
- */
+/** Omits the message of a SyntaxError, because parsers quote their input in it. */
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return `a thrown ${typeof error}`;
   const cause = error.cause instanceof Error ? `\nCaused by: ${errorText(error.cause)}` : '';

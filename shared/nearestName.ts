@@ -1,5 +1,3 @@
-// Finds the known name that is similar to an unknown name, so that an error can suggest it.
-
 /** Names with more characters than this are not compared. */
 export const MAX_NAME_CHARACTERS = 64;
 /** The maximum number of differing characters in similar names. In short names, it is a third of the length. */
@@ -26,10 +24,7 @@ function foldName(name: string): string {
   return name.toLowerCase().replace(/[_\-.\s]/g, '');
 }
 
-/**
- * Returns the smallest number of changes that turn one text into the other. A change inserts, deletes or replaces a
- * character, or swaps two adjacent characters.
- */
+/** Counts inserted, deleted and replaced characters, and swaps of two adjacent characters. */
 function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);

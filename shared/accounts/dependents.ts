@@ -36,10 +36,9 @@ export interface Stored {
   readonly stored: StoredDocument;
 }
 
-/** The maximum number of documents that a commit deletes. The commit also deletes the claims on their unique names. */
+/** The same commit also deletes the claims on the documents' unique names. */
 const DELETIONS_PER_COMMIT = 100;
 
-/** The fields that a deletion reads: the references and claims of a document, and the date of its last change. */
 const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'changedAt', 'body'];
 
 export async function* scanStored(store: Scanned, range: PassRange): AsyncGenerator<readonly Stored[]> {
@@ -48,7 +47,7 @@ export async function* scanStored(store: Scanned, range: PassRange): AsyncGenera
     yield documents.map((stored) => ({ key: { collection, id: stored.id }, stored }));
 }
 
-/** Reads the documents with these keys, with the fields that a deletion needs. Omits keys without a document. */
+/** Reads documents with `dependentFields`. Omits keys without a document. */
 export async function readDependents(
   transaction: Pick<Transaction, 'getMany'>,
   keys: readonly DocumentKey[],
@@ -63,13 +62,11 @@ export async function readDependents(
 export interface DeletionOptions {
   /** Stops the deletion between two batches. The deletion then throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Called with the number of documents of each deleted batch. */
   readonly onDeleted?: (documents: number) => void;
   /** Called in the transaction that deletes a batch, for example to record the deletions in the audit trail. */
   readonly onDeleting?: OnDeleting | undefined;
 }
 
-/** Called with the documents that the transaction is about to delete. */
 export type OnDeleting = (transaction: Transaction, found: readonly Stored[]) => Promise<void>;
 
 /**
@@ -109,10 +106,7 @@ export async function deleteFound(
   return deleted;
 }
 
-/**
- * Adds the deletion of documents to a transaction, with the claims of their unique names. The documents must contain
- * `dependentFields`.
- */
+/** Deletes documents and the claims on their unique names. The documents must contain `dependentFields`. */
 export async function deleteWithClaims(transaction: Transaction, documents: readonly Stored[]): Promise<void> {
   const claims = await findClaims(transaction, documents);
   const keys = [...documents.map(({ key }) => key), ...claims];
@@ -158,7 +152,6 @@ const userReferences = sections.flatMap((section) =>
 /** The ids of the users to delete, with the ids of their organisations. */
 export type DeletedUsers = ReadonlyMap<string, string>;
 
-/** Yields the documents of the instance that refer to a user in `users`. */
 export async function* findReferring(store: Scanned, users: DeletedUsers): AsyncGenerator<readonly Stored[]> {
   for (const range of referringRanges(users))
     for await (const found of scanStored(store, range)) yield found.filter((document) => refersTo(document, users));
@@ -204,7 +197,6 @@ export async function* findDependents(store: Store, orgIds: ReadonlySet<string>)
   yield* scanOwned(store, { collection: 'tokens' }, orgIds, ({ ownerId = '' }) => ownerId);
 }
 
-/** Yields records of other organisations that refer to records of the organisations in `orgIds`. */
 async function* scanForeign(
   store: Store,
   collection: Collection,
@@ -217,7 +209,6 @@ async function* scanForeign(
   }
 }
 
-/** Yields the documents of a range whose users belong to the organisations in `orgIds`. */
 async function* scanOwned(
   store: Store,
   range: PassRange,

@@ -16,10 +16,9 @@ export interface Initialised {
 }
 
 /**
- * Initialises an instance. Creates the default organisation, a service user with the role IAM_OWNER, and a token of
- * that user in one commit (specification 5.3).
- * @param instance the name of the instance. The organisation has the same name, and the user's name begins with it. So
- * these names do not collide when one instance imports the records of an instance with another name
+ * Creates the default organisation, a service user with the role IAM_OWNER, and a token of that user in one commit
+ * (specification 5.3). The user's name begins with the instance's name, so that it does not collide when another
+ * instance imports these records.
  * @throws IdentityError if the instance is already initialised
  */
 export async function initialise(

@@ -24,7 +24,6 @@ export async function readMemberRemovals(reader: Reader): Promise<MemberRemovals
   return { count: stored?.sequence ?? 0, last: digestsSchema.parse(JSON.parse(stored?.body ?? '[]')) };
 }
 
-/** Counts the removal of a member, and stores the member's digest. */
 export async function traceMemberRemoval(transaction: Transaction, member: DocumentKey): Promise<void> {
   const { count, last } = await readMemberRemovals(transaction);
   const body = JSON.stringify([...last, digestOf(member)].slice(-MAX_KEPT));

@@ -18,7 +18,6 @@ export interface Membership {
   readonly orgId: string | undefined;
 }
 
-/** The partition that contains all memberships in the instance. */
 export const INSTANCE_MEMBERS = 'instanceMembers';
 
 export function createMember(membership: Membership, roles: readonly string[], now: Date): Write {
@@ -29,17 +28,15 @@ export function createMember(membership: Membership, roles: readonly string[], n
 
 const OWNER = 'IAM_OWNER';
 
-/** A user with the role IAM_OWNER on the instance. */
 interface Owner {
   readonly userId: string;
   readonly orgId: string;
   /** Whether the user's tokens are valid. The states of the user and of the user's organisation can suspend them. */
   readonly isActive: boolean;
-  /** The documents on which the user's role and tokens depend: the membership, the user and the organisation. */
+  /** The documents on which the user's role and tokens depend. */
   readonly keys: readonly DocumentKey[];
 }
 
-/** Lists the ids of the users with the role IAM_OWNER. */
 export async function instanceOwners(store: Pick<Store, 'snapshot'>): Promise<string[]> {
   await using snapshot = await store.snapshot();
   const ids: string[] = [];
@@ -50,10 +47,7 @@ export async function instanceOwners(store: Pick<Store, 'snapshot'>): Promise<st
   return ids;
 }
 
-/**
- * Reads the owners of the instance. Finds their ids in a snapshot, and reads the documents of these users with
- * `reader`.
- */
+/** Finds the ids of the owners in a snapshot, and reads their documents with `reader`. */
 export async function readOwners(store: Pick<Store, 'snapshot'>, reader: Reader): Promise<Owner[]> {
   const userIds = await instanceOwners(store);
   const members = await reader.getMany(userIds.map(instanceMemberKey), ['body']);
@@ -142,10 +136,6 @@ export function changeRole(
   });
 }
 
-/**
- * Returns the write that stores a membership's roles: creates or updates the document, or deletes it if no roles
- * remain.
- */
 function memberWrite(
   membership: Membership,
   stored: StoredDocument | undefined,
@@ -176,10 +166,7 @@ function memberFields({ userId, orgId }: Membership, roles: readonly string[], n
   }
 }
 
-/**
- * Requires that a role exists for memberships of this kind, and returns the kind: instance or organisation.
- * @throws IdentityError INVALID_ARGUMENT
- */
+/** @throws IdentityError INVALID_ARGUMENT if the role does not exist in this scope */
 function checkRole(role: string, { orgId }: Membership): MembershipScope {
   const scope = orgId === undefined ? 'instance' : 'organisation';
   const known = knownRoles(scope);

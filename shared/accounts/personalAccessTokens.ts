@@ -13,14 +13,13 @@ export interface NewToken {
   readonly expiresAt: string;
 }
 
-/** A stored token: its dates and the restriction to operations. The secret is not stored. */
 export interface StoredToken extends TokenRestriction {
   readonly tokenId: string;
   readonly createdAt: string;
   readonly expiresAt: string;
 }
 
-/** Generates a personal access token for a user, and returns it with the write that stores its digest. */
+/** Generates a token. The caller must commit `write`, which stores the token's digest. */
 export function createPersonalAccessToken(
   { userId, orgId }: { readonly userId: string; readonly orgId: string },
   now: Date,
@@ -42,10 +41,7 @@ export function createPersonalAccessToken(
   return { created: { tokenId: id, token, expiresAt }, write: { type: 'create', key: tokenKey(id), fields } };
 }
 
-/**
- * Creates and stores a personal access token for a user.
- * @throws IdentityError NOT_FOUND for an unknown or deleted user
- */
+/** @throws IdentityError NOT_FOUND if the user is unknown or deleted */
 export function issueToken(
   store: Store,
   userId: string,
@@ -68,10 +64,7 @@ export async function listTokens(store: Store, userId: string): Promise<StoredTo
   return tokens.sort((a, b) => a.createdAt.localeCompare(b.createdAt));
 }
 
-/**
- * Revokes a token.
- * @throws IdentityError NOT_FOUND for an unknown token
- */
+/** @throws IdentityError NOT_FOUND if the token is unknown */
 export async function revokeToken(store: Store, id: string): Promise<void> {
   const key = tokenKey(id);
   const [token] = await store.getMany([key], ['ownerId']);
@@ -101,7 +94,6 @@ function toStoredToken({ id, createdAt = '', expiresAt = '', body }: StoredDocum
   return { tokenId: id, createdAt, expiresAt, ...parseRestriction(body) };
 }
 
-/** Returns the partition that contains all tokens of a user. */
 export function tokenPartition(userId: string): string {
   return `tokens/${userId}`;
 }

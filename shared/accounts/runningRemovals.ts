@@ -4,16 +4,12 @@ import { type DocumentKey, documentId, type Reader, type StoredDocument, type Tr
 const listKey: DocumentKey = { collection: 'instance', id: documentId('organisation removals') };
 const listSchema = z.array(z.string());
 
-/**
- * Returns the ids of the organisations whose removal has begun but not ended. The removal may be running or
- * interrupted.
- */
+/** Returns the ids of the organisations whose removal is running or was interrupted. */
 export async function readRemovals(reader: Reader): Promise<ReadonlySet<string>> {
   const [stored] = await reader.getMany([listKey], ['body']);
   return listedIn(stored);
 }
 
-/** Changes the list of organisations whose removal has not ended. */
 export async function changeRemovals(
   transaction: Transaction,
   change: (orgIds: ReadonlySet<string>) => Iterable<string>,

@@ -15,10 +15,7 @@ export function generateId(): string {
   return `${randomInt(100_000_000, 999_999_999)}${randomInt(100_000_000, 999_999_999)}`;
 }
 
-/**
- * Returns the writes that create an organisation.
- * @throws IdentityError INVALID_ARGUMENT for a name that an import would reject
- */
+/** @throws IdentityError INVALID_ARGUMENT if an import would reject the name */
 export function organisationWrites(orgId: string, name: string, now: Date): Write[] {
   const record = checkName(name, () => newRecord(organisationSection, { orgId, org: { name } }, orgId, now));
   return createWrites(planRecord(record, false), now.toISOString());
@@ -63,7 +60,7 @@ function checkName<Result>(name: string, read: () => Result): Result {
 
 /**
  * Reads a person or a service user in any state.
- * @throws IdentityError NOT_FOUND with the id
+ * @throws IdentityError NOT_FOUND if no user has this id
  */
 export async function requireUser(
   reader: Reader,
@@ -80,10 +77,10 @@ export const DELETED = 'USER_STATE_DELETED';
 
 /**
  * Requires that neither a user nor the user's organisation is being deleted. The commit fails if either document
- * changes first. Call this function before every write that refers to a user. If the write commits before a deletion,
- * the deletion removes the written record; if the deletion commits first, the write fails.
+ * changes first. Call this function before every write that refers to a user. If the write commits before a
+ * deletion, the deletion removes the written record; if the deletion commits first, the write fails.
  * @returns the id of the user's organisation
- * @throws IdentityError NOT_FOUND with the user's id
+ * @throws IdentityError NOT_FOUND if the user does not exist or is being deleted
  */
 export async function holdUser(transaction: Transaction, userId: string): Promise<string> {
   const { state, orgId = '' } = await requireUser(transaction, userId, ['state', 'orgId']);
@@ -96,17 +93,14 @@ export async function holdUser(transaction: Transaction, userId: string): Promis
 
 /**
  * Requires that an organisation exists. The commit fails if the organisation's document changes first.
- * @throws IdentityError NOT_FOUND with the id
+ * @throws IdentityError NOT_FOUND if the organisation does not exist or is being removed
  */
 export async function holdOrganisation(transaction: Transaction, orgId: string): Promise<void> {
   await requireOrganisation(transaction, orgId);
   transaction.hold([organisationKey(orgId)]);
 }
 
-/**
- * Requires that an organisation exists.
- * @throws IdentityError NOT_FOUND with the id
- */
+/** @throws IdentityError NOT_FOUND if the organisation does not exist or is being removed */
 export async function requireOrganisation(reader: Reader, orgId: string): Promise<void> {
   const [organisation] = await reader.getMany([organisationKey(orgId)], ['partition']);
   if (organisation === undefined || isInRemoval(organisation)) throw organisationUnknown({ orgId });
@@ -131,7 +125,6 @@ export async function forgetLastImport(transaction: Transaction, orgIds: Iterabl
 }
 
 /**
- * Adds the OTP e-mail factor to a person in one transaction.
  * @returns the person's new sequence number
  * @throws IdentityError NOT_FOUND if no person has this id, ALREADY_EXISTS if the person has the factor
  */

@@ -92,7 +92,6 @@ interface StripOptions extends DeletionOptions {
   readonly onFound?: (found: readonly Stored[]) => void;
 }
 
-/** The fields of a user that the mark replaces, and the fields that decide whether to keep the user. */
 const markedFields: readonly FieldName[] = ['orgId', 'partition', 'state', 'changedAt'];
 
 /**
@@ -134,7 +133,7 @@ function requireAnyUser(reader: Reader, userId: string): Promise<StoredDocument>
 }
 
 interface Marking {
-  /** The users whom this call has marked, as they were before, by id. */
+  /** The users whom this call has marked, by id, with their fields before the mark. */
   readonly marked: ReadonlyMap<string, StoredDocument>;
   readonly changed: readonly string[];
 }
@@ -172,7 +171,6 @@ function markUsers(
   });
 }
 
-/** Finds the marked users who must be restored, because a document refers to them that `keepsUser` protects. */
 async function findKept(
   store: Database,
   marked: ReadonlyMap<string, StoredDocument>,
@@ -267,7 +265,6 @@ export async function finishDeletions(
   await deleteStripped(store, users, { ...options, onDeleting });
 }
 
-/** Yields batches of documents, and calls `onFound` with each batch before yielding it. */
 async function* observed(
   found: AsyncIterable<readonly Stored[]>,
   onFound: StripOptions['onFound'],

@@ -1,5 +1,3 @@
-// Records calls in the audit trail.
-
 import { shuttingDown } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
 import { auditUnwritable } from '../errors/storeErrors.ts';
@@ -15,17 +13,14 @@ interface CallEvents {
    * has a second event.
    */
   readonly begunOutcome: 'started' | 'ok';
-  /**
-   * The name of the event at the end of the call. If `begunOutcome` is `ok`, this event is recorded only for an error.
-   */
+  /** If `begunOutcome` is `ok`, this event is recorded only for an error. */
   readonly ended: string;
   /** The name of the event for an authenticated call that is denied before it begins. */
   readonly denied?: string;
 }
 
 /**
- * The names of the events, by operation. A removal, a deletion or an upload has a single event, which is recorded
- * before the effect or in the same commit.
+ * A removal, a deletion or an upload has a single event, which is recorded before the effect or in the same commit.
  */
 const operationEvents = {
   export: { begun: 'export.started', begunOutcome: 'started', ended: 'export.finished', denied: 'export.denied' },
@@ -57,7 +52,6 @@ const operationEvents = {
 } as const satisfies Readonly<Record<string, CallEvents>>;
 
 export class Audit {
-  /** The calls that have begun and not ended yet. */
   readonly open = new Set<AuditedCall>();
   readonly now: () => Date;
   readonly trail: AuditTrail;
@@ -67,21 +61,16 @@ export class Audit {
     this.now = now;
   }
 
-  /** Creates the audited call of an operation. The call begins later. */
   call(operation: keyof typeof operationEvents, origin: Origin): AuditedCall {
     return new AuditedCall(this, operationEvents[operation], origin);
   }
 
-  /** Creates the audited call of a command, such as `pat create`. */
   command(name: string): AuditedCall {
     const event = commandEvent(name);
     return new AuditedCall(this, { begun: event, begunOutcome: 'started', ended: event }, {});
   }
 
-  /**
-   * Appends an event to the trail. If this fails, writes a line to the log.
-   * @throws IdentityError UNAVAILABLE if the event cannot be written
-   */
+  /** @throws IdentityError UNAVAILABLE if the event cannot be written; the log then has a line about it */
   async append(event: AuditEvent): Promise<void> {
     try {
       await this.trail.append(event);
@@ -91,7 +80,6 @@ export class Audit {
     }
   }
 
-  /** Ends the calls that are still running at the end of the process, and closes the trail. */
   async close(): Promise<void> {
     await Promise.all([...this.open].map((call) => call.end(shuttingDown())));
     await this.trail.close();
@@ -125,7 +113,6 @@ export class AuditedCall {
     this.origin = origin;
   }
 
-  /** Sets the authenticated caller, which all events of this call contain. */
   readonly identify = (who: Identity): void => {
     this.who = who;
   };
@@ -245,9 +232,6 @@ function isDenial(error: IdentityError | undefined): boolean {
   return error?.code === 'UNAUTHENTICATED' || error?.code === 'PERMISSION_DENIED';
 }
 
-/**
- * Logs that the audit trail lacks an event. The line contains only the name, the time and the request id of the event.
- */
 function logUnwritten(error: unknown, { event, time, requestId = '' }: AuditEvent): void {
   log.error({ event, event_time: time, stack_trace: error, ...requestFields(requestId) }, 'audit failed');
 }

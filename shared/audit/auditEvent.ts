@@ -1,11 +1,9 @@
-// The schema of the events in the audit trail.
-
 import { z } from 'zod';
 import type { Transaction } from '../store/store.ts';
 
 const textList = z.array(z.string()).readonly();
 
-/** An object in Cloud Storage. `generation` is absent until the call has opened or written the object. */
+/** `generation` is absent until the call has opened or written the object. */
 const auditedObject = z.strictObject({
   bucket: z.string(),
   path: z.string(),
@@ -56,7 +54,7 @@ export type AuditEvent = Readonly<z.output<typeof event>>;
 
 export type AuditFacts = Omit<AuditEvent, 'time' | 'event' | 'outcome'>;
 
-/** A stored event. An event of a newer version may contain further fields. */
+/** An event of a newer version may contain further fields. */
 export const auditEvent = event.loose().readonly();
 
 export type Origin = Pick<AuditFacts, 'requestId' | 'remote' | 'trace'>;
@@ -68,10 +66,6 @@ export const MAX_RECORDED_ORGANISATIONS = 20;
 /** The maximum number of characters of each text in an event. */
 export const MAX_RECORDED_CHARACTERS = 200;
 
-/**
- * Returns the facts about the organisations of a call: at most 20 ids, and the number of organisations if there are
- * more.
- */
 export function organisationFacts(orgIds: readonly string[]): Pick<AuditFacts, 'orgIds' | 'orgCount'> {
   const listed = orgIds.slice(0, MAX_RECORDED_ORGANISATIONS).map((orgId) => orgId.slice(0, MAX_RECORDED_CHARACTERS));
   return { orgIds: listed, ...(listed.length < orgIds.length ? { orgCount: orgIds.length } : {}) };

@@ -5,9 +5,10 @@ import type { Trail } from '../store/store.ts';
 import { type AuditEvent, type AuditTrail, auditEvent } from './auditEvent.ts';
 
 /**
- * Creates the audit trail in the database of an instance, where one commit can contain an event and its effect.
- * @param retentionMs the age at which the trail deletes events, at the start and every hour; by default, it never
- *   deletes events
+ * Creates the audit trail in the database of an instance. One commit can contain both a change and the event that
+ * records it.
+ * @param retentionMs the trail deletes older events when it is created, and then every hour; if undefined, it never
+ * deletes events
  */
 export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTrail {
   let isClosed = false;

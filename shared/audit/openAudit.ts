@@ -19,9 +19,8 @@ interface AuditOptions {
 }
 
 /**
- * Opens the audit trail of an instance. The trail is a table in the database, or log lines if the database has no such
- * table.
- * @param stream receives the log lines
+ * Opens the audit trail of an instance. The trail is a table in the database, or log lines if the database has no
+ * such table.
  */
 export function openAudit(
   { trail }: Store,
@@ -34,10 +33,6 @@ export function openAudit(
   return new Audit(createAuditLog(projectId, stream));
 }
 
-/**
- * Returns the account of the operating system that runs a command: the name of the account, or its id if it has no
- * name. Under sudo, appends the name of the account that called sudo.
- */
 export function systemAccount(): string {
   const { SUDO_USER: caller } = process.env;
   const isSudo = process.geteuid?.() === 0 && caller !== undefined && caller !== '';

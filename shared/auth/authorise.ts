@@ -18,7 +18,6 @@ import { instanceMemberKey, organisationKey, organisationMemberKey, userKey } fr
 import type { Reader, StoredDocument } from '../store/store.ts';
 import { isWellFormed, matchesDigest, type Operation, operations, tokenId, tokenKey } from './token.ts';
 
-/** An authenticated user: a person or a service user with a valid token. */
 interface TokenCaller {
   readonly userId: string;
   readonly tokenId: string;
@@ -32,7 +31,6 @@ interface TokenCaller {
  * The operator of a database. The operator's command accesses the database in its own process, so it needs no token.
  */
 interface Operator {
-  /** The operating system account of the operator. */
   readonly account: string;
   readonly userId?: undefined;
   readonly orgId?: undefined;
@@ -50,15 +48,12 @@ const blockedStates: ReadonlySet<string> = new Set([
   'USER_STATE_DELETED',
 ]);
 
-/** The states of an organisation in which the tokens of all its users are invalid. */
 const blockedOrganisationStates: ReadonlySet<string> = new Set(['ORG_STATE_INACTIVE', 'ORG_STATE_REMOVED']);
 
-/** Whether a user's state suspends the user's tokens. */
 export function isBlocked(state: string | undefined): boolean {
   return blockedStates.has(state ?? '');
 }
 
-/** Whether an organisation's state suspends the tokens of its users. */
 export function isOrganisationBlocked(state: string | undefined): boolean {
   return blockedOrganisationStates.has(state ?? '');
 }
@@ -200,18 +195,12 @@ const restrictionSchema = z.strictObject({
 /** The restriction of a token to some operations. Without fields, the token permits everything that its user may do. */
 export type TokenRestriction = Readonly<z.output<typeof restrictionSchema>>;
 
-/**
- * Parses the restriction of a stored token.
- * @param body the token's stored body; a token without a restriction has no body
- */
+/** Parses the restriction of a stored token. A token without a restriction has no body. */
 export function parseRestriction(body: string | undefined): TokenRestriction {
   return body === undefined ? {} : restrictionSchema.parse(JSON.parse(body));
 }
 
-/**
- * Requires that a token permits the operation.
- * @throws IdentityError PERMISSION_DENIED
- */
+/** @throws IdentityError PERMISSION_DENIED if the token does not permit the operation */
 function checkOperation({ operations: valid }: TokenRestriction, requested: Operation): void {
   if (valid !== undefined && !valid.includes(requested)) throw tokenForOtherOperation({ only: valid, requested });
 }

@@ -1,5 +1,3 @@
-// Authorises exports and imports, and repeats the check while a call runs.
-
 import { personDenied } from '../errors/errors.ts';
 import { isInSection, serviceUsers } from '../organisation/sections/section.ts';
 import type { Store } from '../store/store.ts';
@@ -11,7 +9,6 @@ import {
   type OnIdentified,
 } from './authorise.ts';
 
-/** How to authenticate callers; by default by their tokens in the database. */
 interface Authentication {
   readonly store: Store;
   readonly now: () => Date;
@@ -20,10 +17,8 @@ interface Authentication {
 
 /**
  * Requires that the caller may export and import: a service user with the role IAM_OWNER, or the operator
- * (specification 5.2, zitadel 6.5). Call this function before any other check of the request, so that an unauthorised
- * caller learns nothing from other errors.
- * @param authorization the Authorization header
- * @returns the caller
+ * (specification 5.2, zitadel 6.5). Call this function before any other check of the request, so that an
+ * unauthorised caller learns nothing from other errors.
  * @throws IdentityError UNAUTHENTICATED, PERMISSION_DENIED
  */
 export async function requireOwner(

@@ -15,7 +15,6 @@ export function generateToken(): string {
   return `${PREFIX}${secret}${checksum(secret)}`;
 }
 
-/** Whether a text has the format and the correct checksum of a personal access token. */
 export function isWellFormed(token: string): boolean {
   const [, secret, sum] = TOKEN.exec(token) ?? [];
   return secret !== undefined && sum === checksum(secret);
@@ -36,12 +35,11 @@ export function tokenId(token: string): string {
   return tokenDigest(token).slice(0, 32);
 }
 
-/** Computes the digest of a token, which the store keeps instead of the token. */
+/** The store keeps this digest instead of the token. */
 export function tokenDigest(token: string): string {
   return hash('sha256', token);
 }
 
-/** Whether `digest` is the token's digest. The comparison takes constant time. */
 export function matchesDigest(token: string, digest: string): boolean {
   const actual = Buffer.from(tokenDigest(token), 'hex');
   const expected = Buffer.from(digest, 'hex');

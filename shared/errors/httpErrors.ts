@@ -1,5 +1,3 @@
-// Errors of HTTP requests in general: unknown routes, headers, content codings and connections.
-
 import { defineError, RETRY, RETRY_LATER } from './identityError.ts';
 
 export const routeNotFound = defineError('NOT_FOUND', 'ROUTE_NOT_FOUND', {

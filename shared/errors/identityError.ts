@@ -1,5 +1,3 @@
-// The errors that callers receive: their class, their status codes, and the function that defines a kind of error.
-
 import { z } from 'zod';
 import { withoutEmpty } from '../defined.ts';
 import {
@@ -58,7 +56,6 @@ export type ErrorDetail = NonNullable<ErrorBody['details']>[number];
 const DOMAIN = 'identity';
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 
-/** The properties that all errors of one kind share. */
 interface ErrorFacts {
   /** ZITADEL's id of the same error; absent if ZITADEL has no such error. */
   readonly id?: string;
@@ -70,7 +67,6 @@ interface ErrorFacts {
   readonly isViolation?: boolean;
   /** The HTTP status, such as 413, if the status of `code` is not specific enough. */
   readonly httpStatus?: number;
-  /** The seconds after which the client should retry. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -92,14 +88,13 @@ interface ErrorParts extends ErrorFacts, IssueRow, Circumstances {
   readonly params?: IssueParams;
 }
 
-/** Returns the error detail that lists invalid fields. */
 export function badRequest(fieldViolations: readonly { readonly field: string; readonly description: string }[]) {
   return { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations } satisfies ErrorDetail;
 }
 
 /**
- * Returns the error detail that contains the seconds before a retry. An error in a stream of events needs it, because a
- * line of the stream cannot have the header `Retry-After`.
+ * An error in a stream of events needs this detail, because a line of the stream cannot have the header
+ * `Retry-After`.
  */
 export function retryInfo(seconds: number) {
   return { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${seconds}s` } satisfies ErrorDetail;
@@ -167,24 +162,21 @@ export class IdentityError extends Error {
     return new IdentityError({ ...this.parts, details: [...(this.parts.details ?? []), detail] });
   }
 
-  /** Returns a copy of this error in which `params` are added to the parameters. */
   withParams(params: IssueParams): IdentityError {
     return new IdentityError({ ...this.parts, params: { ...this.params, ...params } });
   }
 
-  /** Returns a copy of this error with a sentence after its remedy. */
   withNote(note: string): IdentityError {
     return new IdentityError({ ...this.parts, note });
   }
 
-  /** Returns the error body (specification 2.3). Omits `details` if they are empty, as ZITADEL does (zitadel 6.4). */
+  /** Omits `details` if they are empty, as ZITADEL does (specification 2.3, zitadel 6.4). */
   toJson(): ErrorBody {
     const { code, message, details } = this;
     return { code: codes[code].number, message, ...withoutEmpty({ details }) };
   }
 }
 
-/** Whether a thrown value is an `IdentityError` with one of the codes. */
 export function hasCode(error: unknown, ...some: readonly Code[]): error is IdentityError {
   return error instanceof IdentityError && some.includes(error.code);
 }
@@ -265,10 +257,9 @@ export function infoIn(details: readonly unknown[]): { reason: string; metadata:
   return details.map((detail) => errorInfo.safeParse(detail).data).find((data) => data !== undefined);
 }
 
-/** The remedy for a temporary failure, in messages of the `identity` command. */
 export const REPEAT_COMMAND = 'repeat the command';
 
-/** The remedies for a temporary failure. `RETRY` is for failures that end soon, `RETRY_LATER` for longer failures. */
+/** `RETRY` is for failures that end soon, `RETRY_LATER` for longer failures. */
 export const RETRY = { http: 'retry the request', command: REPEAT_COMMAND } as const;
 export const RETRY_LATER = { http: 'retry the request later', command: REPEAT_COMMAND } as const;
 
@@ -279,7 +270,6 @@ export const internalError = defineError('INTERNAL', 'INTERNAL_ERROR', {
 /** The maximum number of characters to quote from a request, because a text in a request can be megabytes long. */
 const MAX_QUOTED_CHARACTERS = 200;
 
-/** Shortens a text from a request, to quote it in a response. */
 export function shortenedText(text: string, characters = MAX_QUOTED_CHARACTERS): string {
   return text.length <= characters ? text : `${text.slice(0, characters).toWellFormed()}...`;
 }

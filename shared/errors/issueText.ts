@@ -1,8 +1,5 @@
-// Texts of errors, record errors and warnings. They are templates with named parameters.
-
 import { shellWord } from '../shellWord.ts';
 
-/** The value of a parameter. A list becomes a text with commas. */
 type Value = string | number | readonly string[];
 
 type BracedIn<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
@@ -49,12 +46,10 @@ export type ParametersOf<Row extends IssueRow> = {
 /** Who reads a text: the client of an instance, or the user of the `identity` command. */
 export type Reader = 'http' | 'command';
 
-/** Fills the templates of a row: the text, a colon and the remedy. */
 export function issueText(row: IssueRow, params: IssueParams, reader: Reader): string {
   return fill(templateText(row, reader), params);
 }
 
-/** Returns the template of a row's whole message: the text, a colon and the remedy. */
 export function templateText({ text, remedy }: IssueRow, reader: Reader): string {
   const advice = typeof remedy === 'object' ? remedy[reader] : remedy;
   return advice === undefined ? text : `${text}: ${advice}`;
@@ -67,10 +62,7 @@ function lacksParam(template: string, params: IssueParams): boolean {
   return template.matchAll(PARAMETER).some(([, , name = '']) => params[name] === undefined);
 }
 
-/**
- * Inserts the parameters into a template. Omits a part in square brackets if one of its parameters has no value. Quotes
- * a value after an option, such as `--org {orgId}`, for a shell.
- */
+/** Quotes a value after an option, such as `--org {orgId}`, for a shell. */
 function fill(template: string, params: IssueParams): string {
   return template
     .replace(OPTIONAL, (_, part: string) => (lacksParam(part, params) ? '' : part))
@@ -89,7 +81,6 @@ export function hasParams(row: IssueRow, params: IssueParams): boolean {
   return !lacksParam(issueText(row, {}, 'command'), params);
 }
 
-/** Converts the parameters' values to texts, as responses contain them. Omits undefined values. */
 export function issueParams(values: IssueValues): IssueParams {
   const entries = Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, textOf(value)]],

@@ -3,10 +3,8 @@
 
 import type { IssueRow } from './issueText.ts';
 
-/** The instance-wide records that no export contains. */
 export const INSTANCE_CONTENT = 'the policies, members, identity providers, texts and settings of the instance';
 
-/** The second factors that no export contains. */
 export const OTHER_FACTORS = 'passkeys, U2F factors, recovery codes and OTP by SMS';
 
 const newPasswords = 'people without a password hash must set new passwords';

@@ -1,5 +1,3 @@
-// Words for records and secrets, for texts that people read.
-
 /** The words that do not follow from the name of a section, record type or kind of secret. */
 const nouns: ReadonlyMap<string, string> = new Map([
   ['org', 'organisations'],
@@ -30,12 +28,10 @@ export function recordNoun(name: string): string {
   return noun === 'people' ? 'person' : noun.replace(/s$/, '');
 }
 
-/** Returns a noun with its indefinite article, such as `an application`. */
 export function withArticle(noun: string): string {
   return `${/^(?!user)[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 
-/** Returns the word for a state such as `USER_STATE_LOCKED`: `locked`. */
 export function stateWord(state: string): string {
   return state.replace(/^.*_STATE_/, '').toLowerCase();
 }

@@ -1,5 +1,4 @@
-// Errors of the `identity` command about places: instances, databases, files and ZITADEL. Includes the errors of
-// migrations between places. No text contains a token.
+// No text of these errors contains a token.
 
 import { shellWord } from '../shellWord.ts';
 import { tokenExpired, tokenForOtherOperation, tokenNotFound, tokenUserInactive } from './errors.ts';
@@ -34,13 +33,12 @@ export const zitadelHostUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_HO
   text: '{url} is a ZITADEL instance that does not serve this host ({message}): specify the address with its ExternalDomain, or configure the proxy in front of ZITADEL to forward that host',
 });
 
-/** The source of a token: the option and the file. If the user entered the token at the terminal, there is no file. */
+/** `tokenFile` is undefined if the user entered the token at the terminal. */
 interface TokenSource {
   readonly tokenOption: string;
   readonly tokenFile?: string | undefined;
 }
 
-/** The problem to print if an instance rejects a token, by the name of the instance's error. */
 const tokenProblems: ReadonlyMap<unknown, string> = new Map([
   [tokenExpired.row.reason, 'it has expired'],
   [tokenNotFound.row.reason, 'it was revoked, or belongs to another instance'],
@@ -53,9 +51,6 @@ export const tokenRejected = defineError('UNAUTHENTICATED', 'PLACE_TOKEN_REJECTE
     '[{check}, or ]create another token there, store only the token in a file, and specify the file with {option}',
 });
 
-/**
- * Creates the error about a token that an instance rejected. The text contains the problem that the instance reported.
- */
 export function placeTokenRejected(
   place: string,
   { tokenOption: option, tokenFile }: TokenSource,
@@ -72,10 +67,7 @@ export const tokenForbidden = defineError('PERMISSION_DENIED', 'PLACE_TOKEN_FORB
   text: '{place} does not permit this call with the token of {option} ({reason})[: {advice}]',
 });
 
-/**
- * Creates the error about a token that lacks a permission. If the token is restricted to other operations, `reason`
- * already contains the remedy.
- */
+/** If the token is restricted to other operations, `reason` already contains the remedy. */
 export function placeTokenForbidden(place: string, option: string, reason: string, cause?: unknown): IdentityError {
   const isRestricted = reasonOf(cause) === tokenForOtherOperation.row.reason;
   const advice = isRestricted ? undefined : 'use a token of a service user with the role IAM_OWNER';

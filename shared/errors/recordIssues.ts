@@ -1,5 +1,3 @@
-// Errors about single records of an import: their reasons, texts and remedies, and ZITADEL's corresponding errors.
-
 import { type IssueParams, type IssueRow, issueParams, type ParametersOf } from './issueText.ts';
 
 const USE_ANOTHER_ID = 'use another id, or another instance';
@@ -309,7 +307,7 @@ export type RecordReason = keyof typeof recordIssues;
 
 type Parameters<Reason extends RecordReason> = ParametersOf<(typeof recordIssues)[Reason]>;
 
-/** A reason with its parameters. The parameters may be omitted if all of them are optional. */
+/** The parameters may be omitted if all of them are optional. */
 type Reasoned<Reason extends RecordReason> = { readonly reason: Reason } & (Partial<
   Parameters<Reason>
 > extends Parameters<Reason>
@@ -428,7 +426,6 @@ export function zitadelIssue(message: string): ReportedIssue {
   return { message, ...meaning };
 }
 
-/** Returns a reason with its parameters as texts. */
 export function because<Reason extends RecordReason>(reason: Reason, params: Parameters<Reason>): Meaning {
   const all = issueParams(params);
   return Object.keys(all).length === 0 ? { reason } : { reason, params: all };

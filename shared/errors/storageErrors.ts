@@ -1,4 +1,4 @@
-// Errors about objects in Cloud Storage. No text contains a credential or a message of Google's library.
+// No text of these errors contains a credential or a message of Google's library.
 
 import { defineError, RETRY } from './identityError.ts';
 

@@ -1,5 +1,4 @@
-// Errors about a database, its audit trail, and the master keys that encrypt its secrets. No text contains a part of a
-// key.
+// No text of these errors contains a part of a key.
 
 import { defineError, REPEAT_COMMAND, RETRY, RETRY_LATER } from './identityError.ts';
 
@@ -56,7 +55,6 @@ export const databaseFormatUnsupported = defineError('UNAVAILABLE', 'DATABASE_FO
   text: 'the database has {format}, and this version needs format {supported}: run the version that wrote the database, or begin with an empty database',
 });
 
-/** Returns the words for a database's format; undefined and 0 mean that the database has no format. */
 export function formatText(format: number | undefined): string {
   return format === undefined || format === 0 ? 'no format' : `format ${format}`;
 }

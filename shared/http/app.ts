@@ -16,7 +16,6 @@ import { type HttpEnv, hasDotSegment, isPercentEncodedUtf8 } from './nodeRespons
 import { identify, type RequestObserver } from './requestLog.ts';
 import { errorResponse, isGrpc } from './responses.ts';
 
-/** A route of an application. It consists of the method, the path, the handler and a description for OpenAPI. */
 export interface Route extends Endpoint {
   /** The name of a query parameter. If a request lacks it, the application responds 405, as ZITADEL does. */
   readonly parameter?: string;
@@ -30,7 +29,6 @@ export interface Route extends Endpoint {
 
 export interface AppOptions {
   readonly routes: readonly Route[];
-  /** The origins whose pages may call the application from a browser; by default none. */
   readonly corsOrigins?: readonly string[];
   /** The number of addresses in `X-Forwarded-For` that trusted proxies have appended; default 0. */
   readonly trustedProxies?: number;
@@ -68,7 +66,7 @@ export function createApp(options: AppOptions): Hono<HttpEnv> {
   for (const [path, methods] of Map.groupBy(routes, (route) => route.path)) {
     const byMethod = new Map<string, Route>(methods.map((route) => [route.method, route]));
     const get = byMethod.get('GET');
-    // Handle HEAD like GET. Hono then removes the body from the response.
+    // Hono removes the body from the response to HEAD.
     if (get !== undefined) byMethod.set('HEAD', get);
     const handle: Route['handler'] = (context) => {
       context.set('route', path);
@@ -115,10 +113,6 @@ function rejectMethod(context: Context<HttpEnv>, methods: readonly string[]): Re
   return response;
 }
 
-/**
- * The response headers that a page of another origin may read. They contain the details of an error, the time of a
- * retry, and the id by which a user finds the call in the log.
- */
 const exposeHeaders = [
   'grpc-status',
   'grpc-message',
@@ -130,8 +124,8 @@ const exposeHeaders = [
 const preflightMaxAgeSeconds = 7200;
 
 /**
- * Allows pages of the given origins to call this service from a browser, with any request headers. Cookies are not
- * needed, because callers send their token in a header. Pages of other origins receive no CORS headers.
+ * Cookies are not needed, because callers send their token in a header. Pages of other origins receive no CORS
+ * headers.
  */
 function cors(origins: readonly string[]): MiddlewareHandler<HttpEnv> {
   const allow = honoCors({

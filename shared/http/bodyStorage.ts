@@ -1,5 +1,3 @@
-// Stores request bodies in memory or in unnamed temporary files.
-
 import { createCipheriv, randomBytes, randomUUID } from 'node:crypto';
 import { type FileHandle, open, statfs, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +12,6 @@ const maxWriteBufferBytes = 4 * spoolBatchBytes;
  */
 const chunkBytes = 64 * 1024;
 
-/** The body of a request, after the last byte has arrived. */
 export interface ReceivedBody {
   /** In bytes. */
   readonly size: number;
@@ -23,21 +20,18 @@ export interface ReceivedBody {
    * chunk has at most 64 KiB. It may be a part of the stored body, so do not modify it.
    */
   open(start?: number, end?: number): AsyncIterable<Uint8Array>;
-  /** Frees the memory of the body, or deletes its file. */
   close(): Promise<void>;
 }
 
-/** Stores a body while its bytes arrive, in memory or in an unnamed temporary file. */
 export interface BodyStorage extends Pick<ReceivedBody, 'close'> {
   append(chunk: Uint8Array): Promise<void>;
-  /** Returns the stored body. Call no other method afterwards, except `close`. */
+  /** Call no other method afterwards, except `close`. */
   finish(): Promise<ReceivedBody>;
 }
 
 export interface StorageOptions {
   /** A body up to this size stays in memory, unless the other bodies already fill the memory. */
   readonly memoryBytes?: number;
-  /** The directory of temporary files; by default the directory of the operating system. */
   readonly directory?: string;
   /** The budget that all bodies share; unlimited by default. */
   readonly budget?: BodyBudget;
@@ -120,7 +114,7 @@ async function openUnnamedFile(directory: string): Promise<FileHandle> {
   return file;
 }
 
-/** Encrypts or decrypts bytes. `position` is the position of the first byte in the file. */
+/** `position` is the position of the first byte in the file. */
 type FileEncryption = (bytes: Uint8Array, position: number) => Uint8Array;
 
 const BLOCK_BYTES = 16;
@@ -141,7 +135,6 @@ function fileEncryption(): FileEncryption {
   };
 }
 
-/** Reads the bytes from `start` up to `end`, and yields each chunk in a new buffer. */
 async function* readFileRange(file: FileHandle, start: number, end: number, decrypt: FileEncryption) {
   const encrypted = Buffer.allocUnsafeSlow(Math.min(chunkBytes, Math.max(end - start, 0)));
   for (let position = start; position < end; ) {
@@ -155,7 +148,6 @@ async function* readFileRange(file: FileHandle, start: number, end: number, decr
 /** If the bodies in memory together exceed this size, further bodies are stored in temporary files. */
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
-/** How many bytes the bodies occupy in memory, and in files. */
 interface TakenBytes {
   memory: number;
   file: number;
@@ -175,19 +167,18 @@ export class BodyBudget {
     this.readFreeBytes = readFreeBytes;
   }
 
-  /** Whether the bodies in memory exceed their limit, so that the next body must move to a file. */
   get isMemoryFull(): boolean {
     return this.taken.memory > this.memoryLimit;
   }
 
-  /** Counts bytes that a body adds to memory. @throws IdentityError 429 if the bodies would exceed the limit */
+  /** @throws IdentityError 429 if the bodies would exceed the limit */
   take(bytes: number): void {
     const { memory, file } = this.taken;
     if (memory + file + bytes > this.limit) throw tooManyBytes();
     this.taken.memory += bytes;
   }
 
-  /** Counts bytes that a body adds to memory, if the limits allow. Returns whether they do. */
+  /** @returns whether the limits permit the bytes; bytes above a limit are not counted */
   takeMemory(bytes: number): boolean {
     const { memory, file } = this.taken;
     const isFree = memory + bytes <= this.memoryLimit && memory + file + bytes <= this.limit;

@@ -1,21 +1,15 @@
-// Limits the connections and the requests at the same time.
-
 import type { Http2Session } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
 import type { IdentityError } from '../errors/identityError.ts';
 import { closed, isHttp1, type Outgoing } from './nodeResponse.ts';
 
-/**
- * Limits the number of calls that run at the same time. Rejects further calls instead of queuing them: the clients
- * decide whether to wait.
- */
+/** Rejects calls above the limit instead of queuing them, so that clients decide whether to wait. */
 export class ConcurrencyLimit {
   private readonly limit: number;
   private readonly rejection: (limit: number) => IdentityError;
   private running = 0;
 
-  /** @param rejection creates the error for a call when the limit is reached */
   constructor(limit: number, rejection: (limit: number) => IdentityError) {
     this.limit = limit;
     this.rejection = rejection;
@@ -61,12 +55,10 @@ export interface Place extends Disposable {
   enterAgain(): void;
 }
 
-/** What transports requests: an HTTP/1 connection, or an HTTP/2 session. */
 type Connection = Duplex | Http2Session;
 
 /**
- * Returns what transports a request: the HTTP/1 connection or the HTTP/2 session. If the session is closed, returns its
- * socket.
+ * Returns the HTTP/1 connection or the HTTP/2 session of a request. If the session is closed, returns its socket.
  */
 export function connectionOf(outgoing: Outgoing): Connection {
   return isHttp1(outgoing) ? outgoing.req.socket : (outgoing.stream.session ?? outgoing.req.socket);
@@ -110,7 +102,6 @@ export class RequestsInFlight {
     }
   }
 
-  /** Resolves when no request is in flight. */
   async emptied(): Promise<void> {
     if (this.inFlight.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,5 +1,3 @@
-// Creates the signal that ends a call at its deadline, or for other reasons.
-
 import { deadlineExceeded } from '../errors/errors.ts';
 import { cancelled } from '../errors/httpErrors.ts';
 import { UNLIMITED } from '../limitDefinition.ts';
@@ -13,11 +11,10 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
  */
 export interface CallSignal extends Disposable {
   readonly signal: AbortSignal;
-  /** Sets another timeout for the call. The time counts from the start of the call. */
+  /** The time counts from the start of the call. */
   limit(timeoutMs: number): void;
-  /** The milliseconds until the call times out; undefined if it has no timeout. */
+  /** Undefined if the call has no timeout. */
   readonly msLeft: number | undefined;
-  /** Aborts the signal. The call then fails with `error`. */
   end(error: unknown): void;
 }
 

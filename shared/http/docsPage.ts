@@ -1,5 +1,3 @@
-// Serves the page with interactive documentation, and the OpenAPI document.
-
 import { readFile } from 'node:fs/promises';
 import type { StatedLimits } from '../limits.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
@@ -13,7 +11,6 @@ import { fixedContent } from './responses.ts';
  */
 declare const SWAGGER_UI: string | undefined;
 
-/** The files in the package `swagger-ui-dist` that the service serves. */
 export const packageFiles = [
   { name: 'swagger-ui.css', type: 'text/css; charset=utf-8' },
   { name: 'swagger-ui-bundle.js', type: 'text/javascript; charset=utf-8' },
@@ -119,10 +116,9 @@ function readPackageFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /**
- * Adds the route `GET /openapi.json` without authentication, whose response describes the endpoints.
- * @param limits the limits that the document contains
- * @param loadEndpoints loads the endpoints to describe; by default, these are the routes. Needed if other functions
- *   serve the same base URL
+ * Adds the route `GET /openapi.json`, which needs no authentication.
+ * @param loadEndpoints loads the endpoints to describe; by default, these are the routes. Other functions may serve
+ * further endpoints at the same base URL
  */
 export function withOpenApi(
   routes: readonly Route[],

@@ -11,7 +11,6 @@ import { configureLog, log } from '../log.ts';
 import type { Application } from './requestListener.ts';
 import { createHttpServer, serverUrl } from './server.ts';
 
-/** The application of a function. */
 export interface FunctionProgram {
   readonly app: Application;
   /** Called when the last request has ended, before the process exits. */
@@ -23,10 +22,8 @@ type CreateProgram = (config: Config) => FunctionProgram | Promise<FunctionProgr
 const registered = new Map<string, CreateProgram>();
 
 /**
- * Registers a function with functions-framework, and bypasses the framework's own handling of requests and signals. The
- * application receives requests with unread bodies, and SIGTERM drains the process
- * (docs/decisions/0001-function-shell.md). The process exits with 1 if the configuration is invalid or `createProgram`
- * fails.
+ * Registers a function with functions-framework. The process exits with 1 if the configuration is invalid or
+ * `createProgram` fails.
  */
 export function registerFunction(name: string, createProgram: CreateProgram): void {
   if (registered.has(name)) throw new Error(`the function "${name}" is registered already`);

@@ -7,9 +7,8 @@ import type { Store } from '../store/store.ts';
 import type { Route } from './app.ts';
 import { jsonResponse } from './responses.ts';
 
-/** The time for which the result of a readiness check is reused. */
 const CACHE_MS = 1_000;
-/** The time limit of a readiness check. It is short, because probes time out after a few seconds. */
+/** The time limit of a readiness check is short, because probes time out after a few seconds. */
 const LIMIT_MS = 2_000;
 
 const alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
@@ -46,10 +45,6 @@ export const healthEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/readyz' },
 ];
 
-/**
- * Creates the routes for probes, without authentication. One check responds whether the process is alive, the other
- * whether it can serve requests.
- */
 export function healthRoutes(store: Store): readonly Route[] {
   const checkReadiness = cached(() => checkDatabase(store));
   const respondReady = async () => {

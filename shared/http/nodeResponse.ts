@@ -1,5 +1,3 @@
-// Functions for Node's requests and responses over HTTP/1 and HTTP/2.
-
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import { isIP } from 'node:net';
@@ -26,15 +24,15 @@ export interface LocalCall {
 }
 
 /**
- * What Hono's Context contains. The signal `shutdown` aborts when the server shuts down and ends its calls; it is
- * absent without a server. `local` is set if the call comes from the same process.
+ * `shutdown` aborts when the server shuts down and ends its calls; it is absent without a server. `local` is set if
+ * the call comes from the same process.
  */
 export interface HttpEnv {
   Bindings: { incoming?: Incoming; outgoing?: Outgoing; shutdown?: AbortSignal; local?: LocalCall };
   Variables: { requestId: string; origin: Origin; bodies: BodyBudget; route?: string; rpcCode?: Code };
 }
 
-/** Returns Node's response; undefined if the call has no connection. */
+/** Returns undefined if the call has no connection. */
 export function getOutgoing(context: { env?: HttpEnv['Bindings'] }): Outgoing | undefined {
   return context.env?.outgoing;
 }
@@ -51,7 +49,6 @@ export function closeAfter(outgoing: Outgoing): void {
   if (isHttp1(outgoing) && !outgoing.headersSent) outgoing.setHeader('connection', 'close');
 }
 
-/** Whether nothing more can be written to a response, because the client disconnected or the response was aborted. */
 export function isResponseClosed(outgoing: Outgoing): boolean {
   return isHttp1(outgoing) ? outgoing.destroyed : outgoing.stream.destroyed;
 }
@@ -106,8 +103,8 @@ export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', s
 }
 
 /**
- * Sends `100 Continue` only when the application reads the body. If the response comes first, the client need not
- * upload the body. Examples are an invalid token, or a declared size above the limit.
+ * Sends `100 Continue` only when the application reads the body. If the response comes first, for example because
+ * the token is invalid, the client need not upload the body.
  */
 export function continueOnDemand(incoming: Incoming, outgoing: Outgoing): void {
   incoming.once('resume', () => {
@@ -115,16 +112,12 @@ export function continueOnDemand(incoming: Incoming, outgoing: Outgoing): void {
   });
 }
 
-/**
- * Whether the path of a request has a dot segment (`.` or `..`). A backslash also separates segments, and the dots may
- * be escaped.
- */
+/** A backslash also separates segments, and the dots may be escaped. */
 export function hasDotSegment(target: string): boolean {
   const [path = ''] = target.split(/[?#]/, 1);
   return path.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
 }
 
-/** Whether all escapes in a path or a query are well-formed, and encode valid UTF-8. */
 export function isPercentEncodedUtf8(text: string): boolean {
   try {
     decodeURIComponent(text);
@@ -145,11 +138,10 @@ export function traceFrom(readHeader: (name: string) => string | undefined): str
 }
 
 /**
- * Returns the address of the client of a request.
  * @param socketAddress the address at the other end of the connection, which may be a proxy
  * @param forwarded the header `X-Forwarded-For`
  * @param trustedProxies how many addresses at the end of this header come from trusted proxies; the client may have
- *   written the others
+ * written the others
  */
 export function clientAddress(
   socketAddress: string | undefined,

@@ -9,15 +9,11 @@ import { httpHeadersTimeout } from '../errors/httpErrors.ts';
 import { fixedLimits, type Limits } from '../limits.ts';
 import { writeRawError } from './responses.ts';
 
-// The two servers behind the port. If a limit is not set here, Node's default applies. A proxy in front of the service
-// has stricter limits.
+// If a limit is not set here, Node's default applies. A proxy in front of the service has stricter limits.
 
-/** The times after which the server closes a slow or an idle connection. */
 export type ConnectionTimes = Pick<Limits, 'headersMs' | 'keepAliveMs' | 'timeoutMs'>;
 
-/**
- * Creates the server for HTTP/1 connections. It does not listen itself, because `createPort` passes connections to it.
- */
+/** The server does not listen itself, because `createPort` passes connections to it. */
 export function createHttp1({ headersMs, keepAliveMs, timeoutMs }: ConnectionTimes): Http1Server {
   return createHttp1Server({
     keepAliveTimeout: keepAliveMs,
@@ -32,9 +28,7 @@ export function createHttp1({ headersMs, keepAliveMs, timeoutMs }: ConnectionTim
   });
 }
 
-/**
- * Creates the server for HTTP/2 connections. It does not listen itself, because `createPort` passes connections to it.
- */
+/** The server does not listen itself, because `createPort` passes connections to it. */
 export function createHttp2(): Http2Server {
   const server = createHttp2Server({
     settings: {
@@ -61,7 +55,6 @@ function bracketAuthority({ headers }: Http2ServerRequest): void {
 /** The first bytes of every HTTP/2 connection without TLS (RFC 9113 3.4). No HTTP/1 method starts with these bytes. */
 const PREFACE = Buffer.from('PRI');
 
-/** What limits connections before one of the two servers receives them. */
 export interface PortLimits {
   /** The time in milliseconds within which the first bytes of a connection must arrive. */
   readonly headersMs: number;

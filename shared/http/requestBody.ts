@@ -1,5 +1,3 @@
-// Receives the bodies of requests: decompresses them, checks the limits and parses JSON.
-
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { bodyInvalid, bodyNoObject, inflatesTooMuch, requestTooLarge } from '../errors/errors.ts';
@@ -19,11 +17,9 @@ import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bod
  */
 const FREELY_INFLATED_BYTES = 10_000_000;
 
-/** The limits for one body, and where to store it. */
 export interface BodyLimits extends StorageOptions {
   /** The maximum size of the body. The received bytes and the decompressed bytes must not exceed it. */
   readonly maxBytes: number;
-  /** The remedy that an error about a larger body contains. */
   readonly adviceIfLarger?: string;
   /**
    * Whether the body is an export file. The reader of the file then detects compression; otherwise, `receiveBody` does.
@@ -67,8 +63,8 @@ function receivingError(error: unknown): unknown {
 }
 
 /**
- * Returns the decompressed body. Detects gzip by the first bytes too, because clients may send a compressed file
- * without the header Content-Encoding.
+ * Detects gzip by the first bytes too, because clients may send a compressed file without the header
+ * Content-Encoding.
  */
 async function decoded(
   received: AsyncGenerator<Uint8Array>,
@@ -85,7 +81,6 @@ async function decoded(
 /** The first bytes of gzip. JSON cannot start with these bytes. */
 const GZIP_MAGIC = [0x1f, 0x8b];
 
-/** Reads at least the first `wanted` bytes of a body. If the body is shorter, reads the whole body. */
 async function startOf(received: AsyncGenerator<Uint8Array>, wanted: number): Promise<Uint8Array> {
   let start: Uint8Array = new Uint8Array();
   while (start.length < wanted) {
@@ -124,9 +119,8 @@ const decoders = {
 type Coding = keyof typeof decoders;
 
 /**
- * Reads a Content-Encoding header.
- * @returns the coding; undefined if the body is not encoded
- * @throws IdentityError 415 for an unknown coding, and for several codings
+ * @returns undefined if the body is not encoded
+ * @throws IdentityError 415 if the coding is unknown, or if there are several codings
  */
 function readCoding(header: string | null): Coding | undefined {
   const codings = (header ?? '')

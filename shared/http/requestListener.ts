@@ -23,12 +23,11 @@ import {
 } from './nodeResponse.ts';
 import { completeContent, errorResponse, newRequestId } from './responses.ts';
 
-/** An application with a fetch handler, such as a Hono application. */
 export interface Application {
   fetch(request: Request, env: (HttpBindings | Http2Bindings) & Shutdown): Response | Promise<Response>;
 }
 
-/** The signal that aborts when the server shuts down and ends its calls. The reason is the error for the responses. */
+/** `shutdown` aborts when the server shuts down and ends its calls; its reason is the error for the responses. */
 interface Shutdown {
   readonly shutdown: AbortSignal;
 }
@@ -36,11 +35,11 @@ interface Shutdown {
 export type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promise<void>;
 
 /**
- * Creates a listener for Node's servers. It passes each request to the application before the body is read, and writes
- * the response.
+ * Creates a listener for Node's servers. It passes each request to the application before the body is read, and
+ * writes the response.
  * @param stallMs if the client reads nothing for this time, the response is aborted
- * @param places counts a request until the response is complete in this process, even if the client has not read it yet
- * @param shutdown the signal that ends the calls of the application
+ * @param places counts a request until the response is complete in this process, even if the client has not read it
+ * yet
  */
 export function requestListener(
   app: Application,
@@ -173,9 +172,8 @@ function stopUpload(incoming: Incoming): void {
     incoming.stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
-/** The body of a response, after its first chunk was read. */
 interface ResponseBody {
-  /** The number of bytes if the whole body is known; undefined if more chunks may follow. */
+  /** Undefined if more chunks may follow. */
   readonly length: number | undefined;
   /** The whole body, if it is known and fits into a single write. */
   readonly small?: Uint8Array;
@@ -185,7 +183,6 @@ interface ResponseBody {
   readonly closed?: Promise<unknown>;
 }
 
-/** Creates a response body from its whole content; without content, an empty body. */
 function completeBody(content: Uint8Array | undefined): ResponseBody {
   if (content === undefined) return { length: 0, chunks: [] };
   const { byteLength: length } = content;

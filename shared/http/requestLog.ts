@@ -1,5 +1,3 @@
-// Gives each request an id and an origin for the audit trail, and writes a log line.
-
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Origin } from '../audit/auditEvent.ts';
 import { defined } from '../defined.ts';
@@ -10,15 +8,11 @@ import { requestIdFrom, responseHeaders } from './responses.ts';
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
-/** Returns the method of a request for the log and the metrics. An HTTP/2 client may send any text as the method. */
+/** An HTTP/2 client may send any text as the method. */
 const knownMethod = (method: string) => (METHODS.includes(method) ? method : 'other');
 
-/**
- * What the log and the metrics contain about a finished request. No field contains a query, a body, a header, or a path
- * with an id.
- */
+/** No field contains a query, a body, a header, or a path with an id. */
 export interface RequestLine {
-  /** The method, or `other` for an unknown method. */
   readonly method: string;
   /** The pattern of the route, such as `/v2/users/:userId/otp_email`; undefined if the request matched no route. */
   readonly route: string | undefined;
@@ -28,7 +22,6 @@ export interface RequestLine {
   readonly milliseconds: number;
 }
 
-/** Observes every request, for example for metrics. */
 export interface RequestObserver {
   started(): void;
   finished(line: RequestLine): void;

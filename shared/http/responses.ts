@@ -1,5 +1,3 @@
-// Creates responses: JSON, errors and fixed content, with the common headers.
-
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -44,10 +42,6 @@ export function jsonResponse(value: object): Response {
   return new CompleteResponse(JSON.stringify(value), { headers: { 'content-type': 'application/json' } });
 }
 
-/**
- * Creates the response that redirects the client to the result of an operation. The client requests the result with
- * GET.
- */
 export function seeOther(location: string, value: object): Response {
   const headers = { 'content-type': 'application/json', location };
   return new CompleteResponse(JSON.stringify(value), { status: 303, headers });
@@ -83,7 +77,6 @@ export function fixedContent(
   };
 }
 
-/** Receives an unexpected error. The response does not contain the text of this error. */
 export type OnUnexpected = (error: IdentityError, requestId: string, trace: string | undefined) => void;
 
 const logUnexpected: OnUnexpected = (error, requestId, trace) =>
@@ -105,9 +98,9 @@ export function toPublicError(
 }
 
 /**
- * Creates the response with the error body of the interface (specification 2.3), from any thrown value.
- * @param contentType the content type of the request; for a gRPC type, the headers of the response contain the status
- * @param trace the id of the request's trace, for the log
+ * Creates the response with the error body of the interface (specification 2.3).
+ * @param contentType the content type of the request; the response to a gRPC request contains the status in its
+ * headers
  */
 export function errorResponse(
   error: unknown,
@@ -154,7 +147,6 @@ const messages: Readonly<Record<string, readonly string[]>> = {
 const metadataOf = z.record(z.string(), z.string()).catch({});
 const TYPE_URL = 'type.googleapis.com/';
 
-/** Encodes the details of an error as protobuf messages. */
 export function encodeDetails({ details }: IdentityError) {
   return details.flatMap((detail) => {
     const type = detail['@type'].slice(TYPE_URL.length);
@@ -172,7 +164,6 @@ export function encodeDetails({ details }: IdentityError) {
   });
 }
 
-/** Returns the header with an error as a `google.rpc.Status`; no header if the error has no details. */
 function statusHeader(error: IdentityError): Readonly<Record<string, string>> {
   const details = encodeDetails(error);
   if (details.length === 0) return {};
@@ -183,10 +174,7 @@ function statusHeader(error: IdentityError): Readonly<Record<string, string>> {
   return { 'grpc-status-details-bin': Buffer.concat(status).toString('base64').replace(/=+$/, '') };
 }
 
-/**
- * Encodes a text or a message as a protobuf field. Does so without the protobuf library, because most functions do not
- * load the library.
- */
+/** This function replaces the protobuf library, because most functions do not load the library. */
 function encodeField(number: number, content: string | Uint8Array): Buffer {
   const bytes = Buffer.from(content);
   const head = [(number << 3) | 2];
@@ -211,10 +199,7 @@ export function responseHeaders(requestId: string): Record<string, string> {
 
 const validRequestId = /^[A-Za-z0-9._-]{1,64}$/;
 
-/**
- * Returns the id of a request, for its response and its log lines. This is the client's id if it is valid, else the
- * platform's id, else a new id.
- */
+/** Returns the client's id if it is valid, else the platform's id, else a new id. */
 export function requestIdFrom(readHeader: (name: string) => string | undefined): string {
   const given = [readHeader('x-request-id'), readHeader('function-execution-id')];
   return given.find((id) => id !== undefined && validRequestId.test(id)) ?? newRequestId();
@@ -225,8 +210,8 @@ export const newRequestId = (): string => randomUUID();
 const grpcType = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?$/i;
 
 /**
- * Whether a content type belongs to gRPC or gRPC-Web. Their responses contain the status of the RPC in headers or
- * trailers, and always have the HTTP status 200.
+ * Responses of gRPC and gRPC-Web contain the status of the RPC in headers or trailers, and always have the HTTP
+ * status 200.
  */
 export function isGrpc(type: string): boolean {
   return grpcType.test(type);
@@ -238,10 +223,7 @@ export function isRpc(headers: Headers): boolean {
   return isGrpc(type) || type.startsWith('application/connect+') || headers.has('connect-protocol-version');
 }
 
-/**
- * Encodes a text for the header `grpc-message`. Encodes as few characters as possible, because some clients do not
- * decode the others.
- */
+/** Encodes as few characters as possible, because some clients do not decode them. */
 export function encodeGrpcMessage(text: string): string {
   return text.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
 }

@@ -1,5 +1,3 @@
-// The HTTP server: its limits, and how it drains.
-
 import { type EventEmitter, once, setMaxListeners } from 'node:events';
 import type { Server as Http1Server } from 'node:http';
 import type { Http2Server, ServerHttp2Session } from 'node:http2';
@@ -43,7 +41,7 @@ export interface HttpServer {
   drain(limitMs: number): Promise<number>;
 }
 
-/** The limits on connections; the default values are those of a self-hosted instance. */
+/** The default values are those of a self-hosted instance. */
 export type HttpServerOptions = Partial<{ readonly stallMs: number } & ConnectionTimes & Pick<Limits, 'connections'>>;
 
 /**
@@ -130,10 +128,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   };
 }
 
-/**
- * Returns how many requests of one connection may be in progress. Over HTTP/2, a setting limits the open streams, and
- * as many reset streams may still be in progress.
- */
+/** Over HTTP/2, a setting limits the open streams, and as many reset streams may still be in progress. */
 function maxRequests(outgoing: Outgoing): number {
   return isHttp1(outgoing) ? fixedLimits.pipelinedRequests : 2 * fixedLimits.streamsPerConnection;
 }
@@ -147,10 +142,7 @@ function handleRequests(server: EventEmitter, handle: (rejection?: IdentityError
   server.on('checkExpectation', handle(httpExpectationFailed()));
 }
 
-/**
- * Whether the headers of an HTTP/2 request exceed the limit. Over HTTP/1, the parser has already rejected such a
- * request.
- */
+/** Over HTTP/1, the parser has already rejected a request with large headers. */
 function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
   if (httpVersionMajor === 1) return false;
   return rawHeaders.reduce((bytes, text) => bytes + text.length, 0) > fixedLimits.headerBytes;
@@ -185,7 +177,6 @@ function handleConnectionEnds(http1: Http1Server, requests: RequestsInFlight): v
   });
 }
 
-/** Responds to requests that Node's HTTP/1 parser rejects. */
 function handleParserErrors(http1: Http1Server, requests: RequestsInFlight): void {
   const logged = new Set<string>();
   http1.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -196,17 +187,14 @@ function handleParserErrors(http1: Http1Server, requests: RequestsInFlight): voi
   });
 }
 
-/** The first bytes of other protocols. A proxy or a client with a wrong setting may use them on this port. */
+/** A proxy or a client with a wrong setting may use these protocols on this port. */
 const otherProtocols = [
   { start: 'PROXY ', error: httpProxyProtocol },
   { start: '\r\n\r\n\0\r\nQUIT\n', error: httpProxyProtocol },
   { start: '\x16\x03', error: httpTls },
 ];
 
-/**
- * Returns the error if a connection begins with another protocol; undefined otherwise. Logs each error once, because
- * the client may not read the response.
- */
+/** Logs each error once, because the client may not read the response. */
 function otherProtocol(socket: Socket, logged: Set<string>): IdentityError | undefined {
   const start = startOf(socket).toString('latin1');
   const error = otherProtocols.find((protocol) => start.startsWith(protocol.start))?.error();
@@ -239,9 +227,7 @@ function openSockets(server: Server): ReadonlySet<Socket> {
 }
 
 /**
- * Returns the set of open HTTP/2 sessions, which is kept up to date. Closes sessions that have no request for some
- * time.
- * @param idleMs this time, in milliseconds
+ * Returns the set of open sessions, which is kept up to date. Closes sessions that have no request for `idleMs`.
  */
 function openSessions(http2: Http2Server, requests: RequestsInFlight, idleMs: number): ReadonlySet<ServerHttp2Session> {
   const sessions = new Set<ServerHttp2Session>();
@@ -286,20 +272,20 @@ async function drainServer(open: OpenServer, limitMs: number): Promise<number> {
 export interface ServeOptions {
   readonly app: Application;
   readonly host: string;
-  /** The port; 0 selects any free port. */
+  /** 0 selects any free port. */
   readonly port: number;
   /** When the server closes, requests in flight may take this long, in milliseconds; default 10,000. */
   readonly drainMs?: number;
   readonly limits?: HttpServerOptions;
 }
 
-/** A server that listens. `close` drains the server, and resolves with the number of aborted requests. */
+/** `close` drains the server, and resolves with the number of aborted requests. */
 export interface RunningServer {
   readonly url: string;
   close(): Promise<number>;
 }
 
-/** Starts a server. Resolves when the server listens; rejects if it cannot listen on the address. */
+/** Resolves when the server listens; rejects if it cannot listen on the address. */
 export async function serve({ app, host, port, drainMs = 10_000, limits = {} }: ServeOptions): Promise<RunningServer> {
   const { server, drain } = createHttpServer(app, limits);
   server.listen(port, host);
@@ -309,7 +295,6 @@ export async function serve({ app, host, port, drainMs = 10_000, limits = {} }: 
   return { url, close: () => drain(drainMs) };
 }
 
-/** Returns the base URL of a listening server, without a trailing slash. */
 export function serverUrl(server: Server): string {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('the server does not listen on a port');

@@ -1,5 +1,3 @@
-// Authenticates a service account with its key.
-
 import { gaxios, JWT } from 'google-auth-library';
 import type { ServiceAccount } from './objectStorage.ts';
 
@@ -8,10 +6,9 @@ export const GOOGLE_TOKEN_URI = 'https://oauth2.googleapis.com/token';
 const ATTEMPT_MS = 10_000;
 
 /**
- * Creates a client that exchanges the account's key for an access token. The client gets a new token before the token
- * expires.
+ * The client gets a new token before the current token expires.
  * @param emulator the origin of an emulator of Cloud Storage; the client then exchanges the key at `/token` of this
- *   origin
+ * origin
  */
 export function createAccountClient(
   { clientEmail: email, privateKey: key }: ServiceAccount,
@@ -21,10 +18,7 @@ export function createAccountClient(
   return new JWT({ email, key, scopes: [scope], transporter: createTransporter(emulator) });
 }
 
-/**
- * Creates the HTTP transport for the exchange of the key. The library's own transport would send the key only to
- * Google's endpoint, and has no time limit.
- */
+/** The library's own transport would send the key only to Google's endpoint, and has no time limit. */
 function createTransporter(emulator: string | undefined): gaxios.Gaxios {
   return new gaxios.Gaxios({
     adapter: (options, send) => {

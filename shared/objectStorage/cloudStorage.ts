@@ -1,5 +1,3 @@
-// Reads and writes objects in Cloud Storage.
-
 import { Storage } from '@google-cloud/storage';
 import { type AuthClient, GoogleAuth, JWT, PassThroughClient } from 'google-auth-library';
 import { raceAbort } from '../async.ts';
@@ -22,10 +20,10 @@ import {
 import { cancelUpload, startUpload, writeObject } from './writeObject.ts';
 
 /**
- * Creates access to Cloud Storage. Each call creates a client with the account in `location`. To write, the account
- * needs only the permission storage.objects.create; to pin and read, only storage.objects.get.
- * @param apiEndpoint the origin of the service, such as `http://127.0.0.1:8082`; by default STORAGE_EMULATOR_HOST if
- *   set, else Google's
+ * To write, the account needs only the permission storage.objects.create; to pin and read, only
+ * storage.objects.get.
+ * @param apiEndpoint the origin of the service, such as `http://127.0.0.1:8082`; by default STORAGE_EMULATOR_HOST
+ * if set, else Google's
  */
 export function createCloudStorage(apiEndpoint?: string): ObjectStorage {
   const open = createOpener(apiEndpoint);
@@ -40,8 +38,8 @@ export function createCloudStorage(apiEndpoint?: string): ObjectStorage {
 
 /**
  * Checks that the account can create an object: starts an upload of the object, and cancels the upload.
- * @throws IdentityError with the bucket and the object, if the bucket or a permission is missing, the key is wrong or
- *   the object exists
+ * @throws IdentityError that contains the URI of the object, if the bucket or a permission is missing, the key is
+ * wrong or the object exists
  */
 export async function requireCreatable(location: ObjectLocation, signal: AbortSignal): Promise<void> {
   const session = await createOpener(undefined)(location, 'write', startUpload, signal);
@@ -49,8 +47,8 @@ export async function requireCreatable(location: ObjectLocation, signal: AbortSi
 }
 
 /**
- * Returns a function that creates a client with the account of an object, and starts work with this client. Repeats the
- * start after a transient error.
+ * Returns a function that creates a client with the account of an object, and repeats `work` after a transient
+ * error.
  */
 export function createOpener(apiEndpoint: string | undefined) {
   return async <Opened>(
@@ -109,10 +107,8 @@ async function exchangeKey(
 export const NO_PROJECT = 'none';
 
 /**
- * Finds the application default credentials: the file in GOOGLE_APPLICATION_CREDENTIALS, the credentials of gcloud or,
- * in Google Cloud, the credentials of the machine.
- * @returns for a key file, its service account; otherwise the library's object for the credentials; undefined if there
- *   are none
+ * @returns the service account of a key file; for other credentials, the library's object; undefined without
+ * credentials
  */
 async function findDefaultCredentials(scope: string): Promise<GoogleAuth | ServiceAccount | undefined> {
   const auth = new GoogleAuth({ scopes: [scope], projectId: NO_PROJECT });
@@ -127,17 +123,12 @@ async function findDefaultCredentials(scope: string): Promise<GoogleAuth | Servi
   }
 }
 
-/** The OAuth scope for each use of an object. A client requests no other scope. */
 const scopes = {
   read: 'https://www.googleapis.com/auth/devstorage.read_only',
   write: 'https://www.googleapis.com/auth/devstorage.read_write',
   remove: 'https://www.googleapis.com/auth/devstorage.read_write',
 } as const;
 
-/**
- * Creates a client of Cloud Storage for one call, with the account of the caller.
- * @param apiEndpoint the origin of the service; by default Google's
- */
 export function openStorage(account: ServiceAccount, use: Target['use'], apiEndpoint?: string): Storage {
   return createClient(createAccountClient(account, scopes[use], apiEndpoint), apiEndpoint);
 }
@@ -158,7 +149,6 @@ export function createClient(authClient: AuthClient | GoogleAuth, endpoint: stri
   return storage;
 }
 
-/** Returns the origin in STORAGE_EMULATOR_HOST. If the variable has no scheme, adds `http`. */
 export function emulatorEndpoint(): string | undefined {
   const host = process.env.STORAGE_EMULATOR_HOST;
   if (host === undefined || host === '') return undefined;

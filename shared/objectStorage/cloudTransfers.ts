@@ -1,5 +1,3 @@
-// Accesses the bucket of an instance for transfers in Cloud Storage.
-
 import { z } from 'zod';
 import { DAY_MS } from '../clock.ts';
 import {
@@ -21,7 +19,6 @@ import { startUpload, writeObject } from './writeObject.ts';
 /** Cloud Storage accepts no bytes for an upload a week after its start. */
 const UPLOAD_LIFETIME_MS = 7 * DAY_MS;
 
-/** The schema of an object's custom metadata, which contains the facts of the transfer. */
 const custom = z.object({
   'instance-id': z.string(),
   'user-id': z.string(),

@@ -1,7 +1,6 @@
 import { CRC32C } from '@google-cloud/storage';
 import { Backoff, type RetryPolicy } from '../retry.ts';
 
-/** An object of which a request can read the bytes from any position to the end. */
 interface ContinuedObject {
   readonly size: number;
   readonly crc32c: string;

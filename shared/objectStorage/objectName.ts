@@ -1,5 +1,3 @@
-// Names of buckets and objects.
-
 import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
 
 // Cloud Storage's naming rules: https://cloud.google.com/storage/docs/buckets#naming and …/docs/objects#naming
@@ -62,7 +60,6 @@ function findViolations(rules: readonly NameRule[], name: string, field: string)
   return broken === undefined ? [] : [{ field, description: broken.otherwise }];
 }
 
-/** Returns the URI of an object, as messages contain it. */
 export function objectUri({ bucket, path }: { readonly bucket: string; readonly path: string }): string {
   return `gs://${bucket}/${path}`;
 }

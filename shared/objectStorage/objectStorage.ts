@@ -1,5 +1,3 @@
-// The interface of an object storage.
-
 /** In place of a service account, this value means the application default credentials of the process. */
 export const DEFAULT_CREDENTIALS = 'applicationDefault';
 
@@ -17,7 +15,7 @@ export interface ServiceAccount {
   readonly privateKey: string;
 }
 
-/** An object that was written. `generation` identifies its content, which never changes. */
+/** `generation` identifies the content of the written object, which never changes. */
 export interface WrittenObject {
   readonly bucket: string;
   readonly path: string;
@@ -32,26 +30,24 @@ export interface PinnedObject {
   readonly size: number;
   readonly generation: string;
   /**
-   * Reads the bytes of the object in order.
-   * @throws IdentityError with the object; for a wrong checksum, only after the last byte. After an abort, the signal's
-   *   reason
+   * Reads the bytes of the object in order. If the checksum is wrong, throws only after the last byte.
+   * @throws IdentityError that contains the URI of the object; the signal's reason after an abort
    */
   read(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
-/** Access to Cloud Storage. Each call uses the credentials in `location`. */
 export interface ObjectStorage {
   /**
    * Writes a new object. Readers can see the object only when it is complete, and an existing object is never
    * overwritten. If `content` throws or `signal` aborts, cancels the upload and throws the reason.
-   * @throws IdentityError with the bucket and the object, if the bucket or a permission is missing, the key is wrong or
-   *   the object exists
+   * @throws IdentityError that contains the URI of the object, if the bucket or a permission is missing, the key is
+   * wrong or the object exists
    */
   write(location: ObjectLocation, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<WrittenObject>;
   /**
    * Finds the current generation of an object, so that all reads return the same content.
-   * @throws IdentityError with the bucket and the object, if one of them or a permission is missing, or the key is
-   *   wrong
+   * @throws IdentityError that contains the URI of the object, if the bucket, the object or a permission is
+   * missing, or the key is wrong
    */
   pin(location: ObjectLocation, signal: AbortSignal): Promise<PinnedObject>;
 }

@@ -1,8 +1,8 @@
 import type { Transfers } from './transfers.ts';
 
 /**
- * Creates access to the bucket for transfers, if the instance has such a bucket. The client library is loaded only at
- * the first transfer. Few calls need a transfer, and the library slows down the start and occupies memory.
+ * Loads the client library only at the first transfer. Few calls need a transfer, and the library slows down the
+ * start and occupies memory.
  */
 export function openTransfers(bucket: string | undefined): Transfers | undefined {
   if (bucket === undefined) return undefined;

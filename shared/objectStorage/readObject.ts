@@ -23,9 +23,8 @@ interface Generation {
 }
 
 /**
- * Finds the current generation of an object.
- * @returns this generation, with the custom metadata of the object
- * @throws IdentityError with the object
+ * Finds the current generation of an object. `custom` contains the object's custom metadata.
+ * @throws IdentityError that contains the URI of the object
  */
 export async function pinObject(
   storage: Storage,
@@ -58,9 +57,7 @@ async function* readGeneration(pinned: Generation, signal: AbortSignal): AsyncGe
 
 const prematureEnd = { code: 'ERR_STREAM_PREMATURE_CLOSE', message: 'the response ended too early' };
 
-/**
- * Sends a request for the bytes from `start` to the end of the object. Aborts the request if the reader stops early.
- */
+/** Aborts the request if the reader stops early. */
 async function* openAt(pinned: Generation, start: number, signal: AbortSignal): AsyncGenerator<Buffer, void, void> {
   const { storage, target, generation } = pinned;
   const stop = new AbortController();

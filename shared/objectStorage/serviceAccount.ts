@@ -115,9 +115,7 @@ function readKey(text: string, invalid: CreateError): KeyObject {
   return key;
 }
 
-/**
- * Returns the result of `work`; undefined if OpenSSL rejects the key. Drops the error, because it may contain the key.
- */
+/** Returns undefined if OpenSSL rejects the key. Drops the error, because it may contain the key. */
 function attempt<Result>(work: () => Result): Result | undefined {
   try {
     return work();

@@ -1,5 +1,3 @@
-// Signed URLs of objects.
-
 import { GoogleAuth } from 'google-auth-library';
 import { raceAbort } from '../async.ts';
 import { defined } from '../defined.ts';
@@ -29,12 +27,12 @@ class SigningAuth extends GoogleAuth {
 }
 
 /**
- * Signs a URL (V4) from which anyone can read one generation of an object. The application default credentials sign.
- * With a service account, its private key signs; with a function's account, a `signBlob` call to the IAM Credentials
- * API.
- * @param apiEndpoint the origin of an emulator of Cloud Storage and IAM Credentials; by default STORAGE_EMULATOR_HOST
- *   if set, else Google's
- * @throws IdentityError with the object; the signal's reason
+ * Signs a URL (V4) from which anyone can read one generation of an object. The application default credentials
+ * sign. With a service account, its private key signs; with a function's account, a `signBlob` call to the IAM
+ * Credentials API.
+ * @param apiEndpoint the origin of an emulator of Cloud Storage and IAM Credentials; by default
+ * STORAGE_EMULATOR_HOST if set, else Google's
+ * @throws IdentityError that contains the URI of the object; the signal's reason after an abort
  */
 export async function signDownload(
   object: Pick<WrittenObject, 'bucket' | 'path' | 'generation'>,

@@ -1,5 +1,3 @@
-// Converts the errors of Cloud Storage, and decides which requests to retry.
-
 import { z } from 'zod';
 import { defined } from '../defined.ts';
 import { IdentityError } from '../errors/identityError.ts';
@@ -96,7 +94,7 @@ interface LibraryFailure {
   readonly cause: Error;
 }
 
-/** Returns the HTTP status or the code of an error of the library, and a cause without credentials. */
+/** The returned `cause` contains no credentials. */
 export function describeFailure(reason: unknown): LibraryFailure {
   const parsed = libraryError.safeParse(reason);
   const { code, status, message } = parsed.success ? parsed.data : { message: '' };
@@ -135,7 +133,7 @@ const rejectedResponse = z.object({
   }),
 });
 
-/** Returns how many seconds Cloud Storage asks the client to wait; undefined if it does not ask for a pause. */
+/** Returns undefined if Cloud Storage does not ask the client to wait. */
 function statedSeconds(reason: unknown): number | undefined {
   if (reason instanceof IdentityError) return reason.retryAfterSeconds;
   return parseRetryAfter(rejectedResponse.safeParse(reason).data?.response.headers, Date.now());

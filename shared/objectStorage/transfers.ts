@@ -16,16 +16,13 @@ export interface TransferFacts {
   readonly userId: string;
 }
 
-/**
- * A complete object in the bucket. `read` returns the bytes of this generation, and fails if the object was replaced.
- */
+/** `read` returns the bytes of this generation, and fails if the object was replaced. */
 export interface TransferObject extends PinnedObject {
   readonly bucket: string;
   readonly path: string;
   readonly facts: TransferFacts;
 }
 
-/** A resumable upload, to which a client sends bytes. */
 interface TransferUpload {
   /**
    * The URI to which the client sends the bytes. Everyone who has this URI can upload, so neither logs nor errors may
@@ -44,8 +41,9 @@ export interface UploadRequest {
 }
 
 /**
- * The bucket of an instance for transfers, accessed with the function's own account. Objects expire after a day. Every
- * method throws an IdentityError with the bucket. If a permission is missing, the error contains the role to grant.
+ * Accesses the bucket of an instance for transfers with the function's own account. Objects expire after a day.
+ * Every method throws IdentityErrors that contain the bucket. If a permission is missing, the error contains the
+ * role to grant.
  */
 export interface Transfers {
   /** Writes a new object `exports/<id>`. Readers can see the object only when it is complete. */
@@ -59,7 +57,7 @@ export interface Transfers {
   downloadUrl(object: WrittenObject, signal: AbortSignal): Promise<string>;
   /** Starts a resumable upload to the object `imports/<id>`. */
   openUpload(id: string, upload: UploadRequest, signal: AbortSignal): Promise<TransferUpload>;
-  /** Finds a complete object. Returns undefined if the object is unfinished, expired or deleted. */
+  /** Returns undefined if the object is unfinished, expired or deleted. */
   find(kind: TransferKind, id: string, signal: AbortSignal): Promise<TransferObject | undefined>;
   delete(kind: TransferKind, id: string, generation: string, signal: AbortSignal): Promise<void>;
 }

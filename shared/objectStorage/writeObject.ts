@@ -1,5 +1,3 @@
-// Writes objects to Cloud Storage by resumable uploads.
-
 import { setImmediate } from 'node:timers/promises';
 import { CRC32C, type Storage } from '@google-cloud/storage';
 import { z } from 'zod';
@@ -22,16 +20,14 @@ interface UploadSession {
 
 const finishedObject = z.object({ generation: z.coerce.string(), size: z.coerce.number(), crc32c: z.string() });
 
-/** The metadata of a complete object, as Cloud Storage returns it. */
 type FinishedObject = z.infer<typeof finishedObject>;
 
-/** The state of an upload: the number of stored bytes and, once the upload is complete, the object. */
+/** `persisted` is the number of stored bytes. `object` is set once the upload is complete. */
 interface UploadState {
   readonly persisted: number;
   readonly object: FinishedObject | undefined;
 }
 
-/** What an upload declares at its start. */
 interface UploadProperties {
   readonly custom?: Readonly<Record<string, string>>;
   /** The number of bytes. With any other number, the upload cannot complete. */
@@ -42,7 +38,7 @@ interface UploadProperties {
 
 /**
  * Starts the upload of an object that must not exist yet.
- * @throws IdentityError with the object
+ * @throws IdentityError that contains the URI of the object
  */
 export async function startUpload(
   storage: Storage,
@@ -74,9 +70,9 @@ const UPLOAD_CHUNK_BYTES = 8 * 1024 * 1024;
 const CANCEL_MS = 2_000;
 
 /**
- * Uploads the content, and completes the object. After an error or an abort, cancels the upload and throws the reason.
- * If the object is already complete, returns the object instead.
- * @throws IdentityError with the object; the errors of `content`; the signal's reason
+ * Uploads the content, and completes the object. After an error or an abort, cancels the upload and throws the
+ * reason. If the object is already complete, returns the object instead.
+ * @throws IdentityError that contains the URI of the object; the errors of `content`; the signal's reason
  */
 export async function writeObject(
   session: UploadSession,
@@ -146,10 +142,10 @@ async function cancelUnlessComplete(
 }
 
 /**
- * Sends a chunk until Cloud Storage has stored all of it. After a transient error, asks for the state of the upload,
- * and continues from there. We do not use the library's own upload stream. It sends credentials only to Google's
- * endpoint, cannot abort a request in flight, and does not notice a success if the last response is lost.
- * @throws IdentityError with the object; the signal's reason after an abort
+ * Sends a chunk until Cloud Storage has stored all of it. After a transient error, asks for the state of the
+ * upload, and continues from there. We do not use the library's own upload stream. It sends credentials only to
+ * Google's endpoint, cannot abort a request in flight, and does not notice a success if the last response is lost.
+ * @throws IdentityError that contains the URI of the object; the signal's reason after an abort
  */
 async function sendChunk(session: UploadSession, chunk: Chunk, signal: AbortSignal): Promise<UploadState> {
   const backoff = new Backoff(storagePolicy, signal);
