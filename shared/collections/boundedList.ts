@@ -1,7 +1,6 @@
-/** The first entries of a list, and the number of the other entries. The other entries need no memory. */
+/** The first entries of a list, and the number of the other entries, which need no memory. */
 export class BoundedList<Entry> {
   readonly entries: Entry[] = [];
-  /** The number of entries that exceeded a limit and were not added. */
   omitted = 0;
   private readonly limit: number;
   private readonly maxBytes: number;
@@ -31,7 +30,6 @@ export class BoundedList<Entry> {
     return this.bytes <= this.maxBytes;
   }
 
-  /** The number of all entries that were passed to `add`. */
   get size(): number {
     return this.entries.length + this.omitted;
   }

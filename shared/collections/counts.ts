@@ -1,12 +1,11 @@
-/** For each name, a number, such as the number of records in a section. A name with the number 0 is absent. */
+/** Numbers by name, such as the number of records by section. A name with the number 0 is absent. */
 export type Counts = Record<string, number>;
 
-/** Returns a name's number. Ignores inherited properties, because a file may contain a name such as `constructor`. */
+/** Ignores inherited properties, because a file may contain a name such as `constructor`. */
 export function countOf(counts: Readonly<Counts>, name: string): number {
   return Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0;
 }
 
-/** Adds `by` to the number of a name. */
 export function increase(counts: Counts, name: string, by = 1): void {
   if (by <= 0) return;
   const value = countOf(counts, name) + by;
@@ -16,7 +15,6 @@ export function increase(counts: Counts, name: string, by = 1): void {
   else counts[name] = value;
 }
 
-/** Adds the numbers of both objects, name by name. */
 export function addCounts(first: Readonly<Counts> = {}, second: Readonly<Counts> = {}): Counts {
   const sum = { ...first };
   for (const [name, count] of Object.entries(second)) increase(sum, name, count);

@@ -1,5 +1,3 @@
-// Converts any accepted form of an export file to plain JSON.
-
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { once, readStart } from '../async.ts';
@@ -20,7 +18,6 @@ export const inlineFields: ReadonlyMap<string, string> = new Map([
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-/** The error text if a field of a request does not contain an export file, although it must. */
 export const EXPECTED_FILE = 'expected an export file: an object {"orgs":[…]}, or a string that contains one';
 
 /**
@@ -72,14 +69,10 @@ async function* decompressed(content: Bytes, checkSize: CheckSize): AsyncGenerat
   }
 }
 
-/**
- * Matches the beginning of an import request. The value of the matched field is the first object or list in the
- * request.
- */
+/** Matches the beginning of an import request, if no object or list precedes the field with the export file. */
 const REQUEST_START = /^\s*\{[^{[]*"(?:data_orgs|dataOrgs)(?:v1)?"\s*:/;
 export const REQUEST_START_BYTES = 1_000;
 
-/** Yields the bytes of the export file in an import request. If the file is a string, unescapes the string. */
 async function* fileInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
   const { start, rest } = await readStart(valueInRequest(request), 1);
   yield* start[0] === QUOTE ? stringContent(withoutQuotes(rest), []) : rest;
@@ -118,9 +111,8 @@ async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Whether a value in a request is the export file.
  * @throws JsonError for an option, because the user must specify options in the call; also for a scalar in place of the
- *   file
+ *   export file
  */
 function isFile({ path, text, value }: SplitValue): boolean {
   if (text === '') return true;
@@ -128,7 +120,6 @@ function isFile({ path, text, value }: SplitValue): boolean {
   throw new JsonError(path, inlineFields.has(String(path[0])) ? EXPECTED_FILE : OPTIONS);
 }
 
-/** Yields all bytes except the first and the last. */
 async function* withoutQuotes(text: Bytes): AsyncGenerator<Uint8Array> {
   let last: Uint8Array = Buffer.alloc(0);
   let first = 1;

@@ -1,5 +1,3 @@
-// The limits of an export file: its organisations, records and clear passwords.
-
 import { getHeapStatistics } from 'node:v8';
 import { dryRunTooLarge, tooManyInRequest } from '../errors/errors.ts';
 import { UNLIMITED } from '../limitDefinition.ts';
@@ -7,8 +5,8 @@ import { limitedQuantities } from '../limits.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 
 /**
- * The limits of a file. By default, the number of records and of clear passwords has no limit, and the limit of
- * organisations depends on the heap.
+ * By default, the number of records and of clear passwords has no limit, and the limit of organisations depends on the
+ * heap.
  */
 export interface FileLimits {
   readonly organisations?: number;
@@ -21,7 +19,7 @@ const ORGANISATION_BYTES = 2_200;
 
 const SELECT = 'import fewer organisations of the file at a time, with org_ids (in the command, --org)';
 
-/** Counts organisations, records and clear passwords in one pass over a file, and enforces the limits. */
+/** Counts the content of a file in one pass, and enforces the limits. */
 export class FileBudget {
   private readonly limits: FileLimits;
   private readonly organisations: number;

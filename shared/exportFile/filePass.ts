@@ -1,5 +1,3 @@
-// One pass over an export file, which validates every record.
-
 import { createHash } from 'node:crypto';
 import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
 import { WhiteSpaceRun } from '../json/bytes.ts';
@@ -38,7 +36,6 @@ export interface FilePass {
  */
 type OnRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => void;
 
-/** The functions that receive the content of a file during a pass, and what the pass may assume about the file. */
 export interface PassOptions {
   readonly onRecord: OnRecord;
   /** Receives the items of each chunk before they are validated. */
@@ -48,8 +45,8 @@ export interface PassOptions {
    */
   readonly onOrganisations?: (count: number) => Promise<void> | undefined;
   /**
-   * Receives each entry of `orgs` after the entry's end. The pass then drops the entry to save memory. By default, the
-   * pass keeps all entries.
+   * Receives each complete entry of `orgs`, which the pass then drops to save memory. By default, the pass keeps all
+   * entries.
    */
   readonly onEntry?: (entry: OrganisationDraft, tally: ManifestTally) => void;
   /**
@@ -77,7 +74,7 @@ export async function readFile(source: ExportFileSource, signal: AbortSignal, op
 }
 
 /**
- * Reads and validates an export file once. Yields each chunk of bytes after the records in this chunk have been read.
+ * Yields each chunk of a file after the records in this chunk have been read.
  * @throws IdentityError INVALID_ARGUMENT with the paths of the first 100 issues
  */
 export async function* passFile(
@@ -121,7 +118,6 @@ export async function* passFile(
   return pass;
 }
 
-/** If a field of the request contains another kind of file, adds the field's name to the error. */
 function errorOfField(error: JsonError, field: string | undefined): JsonError {
   const { wrongFile } = error;
   if (wrongFile === undefined || field === undefined) return error;
@@ -134,7 +130,7 @@ export function createPass(): FilePass {
   return { drafts: [], taken: 0, tally, unknown, manifest: undefined, digest: '' };
 }
 
-/** Calls `onEntry` with each remaining entry before position `end`. These entries are complete. */
+/** The entries before position `end` must be complete. */
 function takeEntries(pass: FilePass, end: number, onEntry: NonNullable<PassOptions['onEntry']>): void {
   for (const draft of pass.drafts.splice(0, end - pass.taken)) {
     pass.taken++;
@@ -142,10 +138,7 @@ function takeEntries(pass: FilePass, end: number, onEntry: NonNullable<PassOptio
   }
 }
 
-/**
- * Returns the draft of an entry in `orgs`, by the entry's position. Creates the drafts up to this position if they do
- * not exist.
- */
+/** Creates missing drafts up to this entry. `entry` is the entry's position in `orgs`. */
 export function draftAt({ drafts, taken }: FilePass, entry: number): OrganisationDraft {
   while (taken + drafts.length <= entry) drafts.push(new OrganisationDraft(taken + drafts.length));
   const draft = drafts[entry - taken];
@@ -153,10 +146,7 @@ export function draftAt({ drafts, taken }: FilePass, entry: number): Organisatio
   return draft;
 }
 
-/**
- * Reads and validates an item, and adds its content to the pass.
- * @throws JsonError
- */
+/** @throws JsonError for an invalid item */
 export function addItem(
   item: ExportFileItem,
   pass: FilePass,
@@ -216,18 +206,15 @@ function readManifest(value: unknown, { path }: ExportFileItem): Manifest {
 const MAX_UNKNOWN_FIELDS = 100;
 const MAX_NAME_LENGTH = 200;
 /**
- * The name under which the service counts unknown fields if there are too many names. A field `__proto__` also counts
- * under this name, because many JSON clients drop a field `__proto__`.
+ * Names beyond the limit count under this name. A field `__proto__` counts under it too, because many JSON clients drop
+ * a field `__proto__`.
  */
 const OTHERS = '*';
 
-/**
- * Counts unknown fields in an export file by name. Limits the number of names, so that memory and response stay small.
- */
+/** Limits the number of names, so that memory and response stay small. */
 class UnknownFields {
   private readonly counted = new Map<string, number>();
 
-  /** Counts an unknown field, or an element of an unknown list. */
   readonly addField = (name: string): void => {
     const short = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
     const isListed = this.counted.has(short) || (this.counted.size < MAX_UNKNOWN_FIELDS && short !== '__proto__');
@@ -235,7 +222,6 @@ class UnknownFields {
     this.counted.set(counted, (this.counted.get(counted) ?? 0) + 1);
   };
 
-  /** Counts the unknown fields of a record. */
   addRecord(section: string, { fields }: UnknownContent): void {
     for (const path of fields) this.addField(`${section}.${path}`);
   }
@@ -245,7 +231,7 @@ class UnknownFields {
   }
 }
 
-/** The issues of an export file, each with a path. Collects only as many issues as a response may contain. */
+/** Collects only as many issues as a response may contain. */
 export class Violations {
   private readonly violations: FieldViolation[] = [];
 
@@ -253,7 +239,6 @@ export class Violations {
     return this.violations.length >= MAX_ISSUES;
   }
 
-  /** Runs `work` on an item, and collects the `JsonError` that it throws. Rethrows other errors. */
   capture(item: ExportFileItem, work: () => void): void {
     try {
       work();
@@ -274,10 +259,7 @@ export class Violations {
   }
 }
 
-/**
- * Returns the id of a record in a list, for its issues. In a large file, the path alone hardly helps to find the
- * record.
- */
+/** Issues contain the record's id, because in a large file the path alone hardly helps to find the record. */
 function recordId({ name, value }: ExportFileItem): string | undefined {
   const section = findSection(name);
   if (section === undefined || !isList(section) || !isJsonObject(value)) return undefined;

@@ -1,5 +1,3 @@
-// Reads a record of an export file, even if it is invalid.
-
 import { hash, randomUUID } from 'node:crypto';
 import { shortenedText } from '../errors/identityError.ts';
 import { formatPath, type JsonPath } from '../json/jsonError.ts';
@@ -63,7 +61,7 @@ export function readFileRecord(
  */
 const MAX_READINGS = 20;
 
-/** Reads a record without its invalid parts. Returns the last error if an import cannot leave out an invalid part. */
+/** Returns the last error if an import cannot leave out an invalid part. */
 function readWithoutInvalid(
   section: Section,
   parse: () => unknown,
@@ -89,25 +87,20 @@ function readWithoutInvalid(
   return error;
 }
 
-/**
- * Reduces an error to the issues for which the record fails. Drops the issues of parts that an import could leave out.
- */
+/** Drops the issues of parts that an import could leave out, if other issues remain. */
 function causes(section: Section, error: InvalidRecordError): InvalidRecordError {
   const needed = error.issues.filter(({ path }) => optionalPart(section, path) === undefined);
   return needed.length === 0 ? error : new InvalidRecordError(needed);
 }
 
-/**
- * Returns a reason if a value cannot be a record, such as `null`. This check must be cheap: such values are short, so a
- * file may contain hundreds of millions of them.
- */
+/** This check must be cheap: values such as `null` are short, so a file may contain hundreds of millions of them. */
 function emptyReason(section: Section, value: unknown): string | undefined {
   if (value === null) return 'unexpected null in a list';
   if (!isJsonObject(value)) return 'expected an object';
   return isList(section) && isEmpty(value) ? 'the record is empty' : undefined;
 }
 
-/** Reads a record whose values break rules but have the right types. Returns undefined if a value has a wrong type. */
+/** Returns undefined if a value has a wrong type. Other broken rules become the record's issue. */
 function readLeniently(read: () => OrganisationRecord, invalid: RecordIssue): OrganisationRecord | undefined {
   try {
     return { ...read(), invalid };
@@ -123,13 +116,11 @@ function tooLargeIssue(path: JsonPath): RecordIssue {
   return { id: '', key, reason: 'value_too_long', params: { field: formatPath(path), limit } };
 }
 
-/** The maximum number of invalid fields that an issue lists. */
 const MAX_LISTED_FIELDS = 10;
 
 /**
  * Returns the issue of an invalid record: ZITADEL's message for the first broken rule, if any, and the path of each
  * invalid field in the file.
- * @param path the record's path
  */
 export function invalidRecordIssue({ issues }: InvalidRecordError, path: JsonPath): RecordIssue {
   const fields = issues.slice(0, MAX_LISTED_FIELDS).map((issue) => invalidField(issue, path));
@@ -198,7 +189,6 @@ function putText(json: JsonObject, path: string, text: string | undefined): void
   if (text !== undefined) putAt(json, path, text);
 }
 
-/** Returns the text at a path in either spelling; undefined if the value is not a text. */
 function textIn(value: unknown, path: string): string | undefined {
   if (!isJsonObject(value)) return undefined;
   const text = valueInEitherSpelling(value, path);

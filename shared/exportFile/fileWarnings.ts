@@ -1,17 +1,12 @@
-// Warnings about the request and the whole file of an import.
-
 import { formatDuration } from '../duration.ts';
 import { type RecordWarning, warn } from '../errors/warnings.ts';
 import type { Inspection } from './inspection.ts';
 import type { IgnoredField } from './manifest.ts';
 
-/** A warning in an import's response about the request or the whole file. */
 type FileWarning = RecordWarning & { readonly type: string; readonly id?: string };
 
-/** The warning about a file without a manifest. */
 const unproved: FileWarning = { type: 'manifest', ...warn('manifest_missing', {}) };
 
-/** Returns the warnings about missing states in the file. */
 export function stateWarnings({
   unknownStates,
   initialPeople,

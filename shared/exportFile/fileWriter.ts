@@ -15,7 +15,7 @@ export class FileWriter {
     this.separators.entry = ',';
   }
 
-  /** Adds values of a field to the current entry. If the field is not a list, `values` must contain a single value. */
+  /** If the field is not a list, `values` must contain a single value. */
   add(field: { readonly name: string; readonly isList: boolean }, values: readonly string[]): void {
     if (field.name !== this.field) {
       this.closeField();
@@ -29,16 +29,12 @@ export class FileWriter {
     }
   }
 
-  /**
-   * Ends the current entry.
-   * @param fields the entry's last fields, such as `,"orgState":"ORG_STATE_ACTIVE"`
-   */
+  /** @param fields the entry's last fields, such as `,"orgState":"ORG_STATE_ACTIVE"` */
   end(fields = ''): void {
     this.closeField();
     this.texts.push(`${fields}}`);
   }
 
-  /** Ends the file, with or without a manifest. */
   finish(manifest?: object): void {
     this.texts.push(manifest === undefined ? ']}' : `],"manifest":${JSON.stringify(manifest)}}\n`);
   }

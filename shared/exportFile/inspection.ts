@@ -1,5 +1,3 @@
-// Validates a whole export file, before an import writes anything.
-
 import { type Counts, countOf, increase } from '../collections/counts.ts';
 import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
 import { shortenedText } from '../errors/identityError.ts';
@@ -16,7 +14,6 @@ import { type Manifest, type ManifestTally, statedContent } from './manifest.ts'
 import type { OrganisationDraft, OrganisationHeader } from './organisationDraft.ts';
 import { ExportFileReader, type ExportFileSource } from './reader.ts';
 
-/** The numbers of selected organisations and users whose states are unknown. */
 interface UnknownStates {
   readonly organisations: number;
   readonly people: number;
@@ -37,15 +34,9 @@ export interface Inspection {
   readonly nested: Readonly<Record<string, number>>;
   /** The sections that contain invalid records, or records with invalid parts that an import leaves out. */
   readonly invalid: ReadonlySet<string>;
-  /**
-   * By section, the number of records that the request does not select. Organisations that the request does not select
-   * count too.
-   */
+  /** By section, the number of records that the request does not select, including organisations. */
   readonly leftOut: Readonly<Record<string, number>>;
-  /**
-   * For each unknown field, how often the file contains the field. For an unknown list, the number of elements in the
-   * file.
-   */
+  /** How often the file contains each unknown field; for an unknown list, the number of its elements. */
   readonly unknown: Readonly<Record<string, number>>;
   /** The numbers of selected organisations and users without a state; undefined if all of them have a state. */
   readonly unknownStates: UnknownStates | undefined;
@@ -53,10 +44,10 @@ export interface Inspection {
   readonly initialPeople: number;
   /** The kinds of values that the source certainly lacks if the file lacks them. */
   readonly stated: StatedContent;
-  /** Whether the file has a manifest. A manifest that matches proves that the file is complete and unchanged. */
+  /** Whether the file has a manifest, which proves that the file is complete and unchanged. */
   readonly proved: boolean;
   readonly manifest: Manifest | undefined;
-  /** The counts and the digest of the file's records. The manifest must contain the same values. */
+  /** The manifest must contain the same values. */
   readonly tally: Pick<Manifest, 'counts' | 'digest'>;
   /** SHA-256 of the file's bytes, base64url. */
   readonly digest: string;
@@ -93,9 +84,7 @@ interface InspectionOptions extends Pick<PassOptions, 'onItems'> {
    * organisation must precede its records.
    */
   readonly isOnce?: boolean;
-  /**
-   * Returns whether the import includes an organisation, by its id. By default, the import includes all organisations.
-   */
+  /** By default, the import includes all organisations. */
   readonly isSelected?: (orgId: string) => boolean;
   readonly limits?: FileLimits;
   /**
@@ -150,10 +139,7 @@ export async function inspect(
   };
 }
 
-/**
- * Adds the number of organisations without a state to the numbers of users. Returns undefined if no organisation and no
- * user lacks a state.
- */
+/** Returns undefined if no organisation and no user lacks a state. */
 function withOrganisations(
   users: Omit<UnknownStates, 'organisations'>,
   headers: readonly OrganisationHeader[],
@@ -181,19 +167,15 @@ export async function* proveExport(
   checkManifest(requireManifest(manifest), tally);
 }
 
-/**
- * Returns the manifest of an export by this service.
- * @throws IdentityError INVALID_ARGUMENT if the manifest is missing
- */
+/** @throws IdentityError INVALID_ARGUMENT if the manifest is missing */
 export function requireManifest(manifest: Manifest | undefined): Manifest {
   if (manifest === undefined)
     throw invalidRequest([{ field: 'manifest', description: 'missing, although every export ends with a manifest' }]);
   return manifest;
 }
 
-/** The functions that receive an export's content from `tallyExport`. */
 export interface TallyOptions extends Pick<PassOptions, 'onItems'> {
-  /** Receives each record. An organisation's own record comes after the organisation's other records. */
+  /** An organisation's own record comes after the organisation's other records. */
   readonly onRecord?: (record: OrganisationRecord) => void;
 }
 
@@ -216,7 +198,6 @@ export function tallyExport(
   return passFile(source, signal, { onRecord, onItems, onEntry, isStream: true });
 }
 
-/** Counts an organisation and its own record. */
 export function tallyOrganisation(record: OrganisationRecord | undefined, tally: ManifestTally): void {
   tally.addOrganisation();
   if (record !== undefined) tally.add(record);
@@ -250,7 +231,6 @@ async function countOrganisations(source: ExportFileSource, signal: AbortSignal,
   }
 }
 
-/** Keeps only the organisations that the request selects, and updates the positions in `entries`. */
 function select(
   { organisations, entries }: MergedEntries,
   isSelected: (orgId: string) => boolean,
@@ -263,10 +243,7 @@ function select(
   };
 }
 
-/**
- * Compares a file's records with its manifest.
- * @throws IdentityError INVALID_ARGUMENT that lists each difference
- */
+/** @throws IdentityError INVALID_ARGUMENT that lists each difference between the file and its manifest */
 export function checkManifest(manifest: Manifest, tally: Inspection['tally']): void {
   const names = new Set([...Object.keys(manifest.counts), ...Object.keys(tally.counts)]);
   const violations: FieldViolation[] = [...names]
@@ -313,8 +290,8 @@ function describeAll(violations: readonly FieldViolation[]): string {
 type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected'>>;
 
 /**
- * Reads the records of a file. Reads the file a second time if records precede the id of their organisation. A v1 file
- * also needs a second read if a visitor receives the lists next to records.
+ * Reads the file a second time if records precede the id of their organisation. A v1 file also needs a second read if a
+ * visitor receives the lists next to records.
  */
 async function readRecords(source: ExportFileSource, signal: AbortSignal, reading: Reading) {
   const { visitor } = reading;
@@ -328,7 +305,6 @@ async function readRecords(source: ExportFileSource, signal: AbortSignal, readin
   return countRecords(source, signal, reading, drafts);
 }
 
-/** Reads the records of a file in one pass. Counts the selected records and the other records separately. */
 async function countRecords(
   source: ExportFileSource,
   signal: AbortSignal,
@@ -374,10 +350,7 @@ async function countRecords(
   return { pass, counts, nested, invalid, leftOut, initialPeople, unknownUsers };
 }
 
-/**
- * The organisations of a file. `entries` contains, for each entry in `orgs`, the position of its organisation in
- * `organisations`.
- */
+/** `entries` contains, for each entry in `orgs`, the position of its organisation in `organisations`. */
 interface MergedEntries {
   readonly organisations: readonly OrganisationHeader[];
   readonly entries: readonly number[];
@@ -405,10 +378,7 @@ function mergeEntries(drafts: readonly OrganisationDraft[], violations: Violatio
   return { organisations: merged.map((draft) => draft.toHeader()), entries };
 }
 
-/**
- * Creates the error for a value that contradicts an earlier value of the same organisation.
- * @param other the path of the earlier value
- */
+/** @param other the path of the earlier value */
 function contradictionError(path: JsonPath, other: string): JsonError {
   return new JsonError(path, `contradicts ${other}: remove one of them`);
 }

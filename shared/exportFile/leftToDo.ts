@@ -1,5 +1,3 @@
-// Collects the manual steps after an import of a file.
-
 import { z } from 'zod';
 import { BoundedList } from '../collections/boundedList.ts';
 import { defined, withoutEmpty } from '../defined.ts';
@@ -30,7 +28,7 @@ export type LeftToDoEntry = z.infer<typeof leftToDoEntry>;
 /** A manual step, and the number of unlisted steps with the same message (`further`). */
 export type CountedEntry = LeftToDoEntry & { readonly further?: number | undefined };
 
-/** The maximum number of listed steps per rule, so that memory and the manifest do not grow with the file. */
+/** Limits the steps per rule, so that memory and the manifest do not grow with the file. */
 const MAX_LISTED = 100;
 /**
  * The maximum size in bytes of the steps that one rule lists. A manifest must have room for the steps of all rules and
@@ -69,10 +67,7 @@ export class LeftToDo {
     this.rules = new Map([...names].map((name) => [name, applicable.filter((rule) => rule.sections.includes(name))]));
   }
 
-  /**
-   * Adds the steps that a record of the file requires.
-   * @param document the record, with the credentials that the file contains
-   */
+  /** @param document the record, with the credentials that the file contains */
   addRecord(section: Section, document: StoredDocument): void {
     const { orgId = '', body } = document;
     if (section === domainPolicySection && requiresValidation(parseObject(body))) this.validating.add(orgId);
@@ -81,16 +76,13 @@ export class LeftToDo {
         this.add(rule, section, document, rule.params?.(document));
   }
 
-  /**
-   * Adds a step if a record refers to identity providers outside the file.
-   * @param providers the ids of these providers
-   */
+  /** @param providers the ids of the identity providers to which the record refers, and which the file lacks */
   addMissingProviders(section: Section, document: StoredDocument, providers: readonly string[]): void {
     if (providers.length > 0) this.add(missingProviders(section, this.content), section, document, { providers });
   }
 
   /**
-   * Adds a step about a record. Other modules call this method only for rules that depend on several records.
+   * Other modules call this method only for rules that depend on several records.
    * @param values the parameters of the rule's texts
    */
   add(rule: LeftToDoRule, section: Section, document: StoredDocument, values: IssueValues = {}): void {
@@ -117,7 +109,7 @@ export class LeftToDo {
     if (same !== undefined) this.further.set(same, (this.further.get(same) ?? 0) + 1);
   }
 
-  /** The listed steps, in the order of their rules. */
+  /** In the order of the rules. */
   get entries(): LeftToDoEntry[] {
     return this.rulesFor(this.content).flatMap((rule) => this.entriesOf(rule));
   }
@@ -153,7 +145,7 @@ export class LeftToDo {
     return { reason, message: issueText(row, {}, this.reader) };
   }
 
-  /** Returns the rules that apply to a file, in the order in which the file lists their steps. */
+  /** Returns the rules in the order in which the file lists their steps. */
   private rulesFor(content: FileContent): LeftToDoRule[] {
     const inOrder = [...leftToDoRules, ...this.listed.keys()].filter(({ when }) => when?.(content) ?? true);
     return [...new Set(inOrder)];
@@ -163,7 +155,6 @@ export class LeftToDo {
     return this.listed.get(rule)?.entries ?? [];
   }
 
-  /** The number of steps that are not listed because of `MAX_LISTED` or `MAX_LISTED_BYTES`. */
   get omitted(): number {
     return this.listed.values().reduce((sum, { omitted }) => sum + omitted, 0);
   }
@@ -173,10 +164,7 @@ function shortened(text: string): string {
   return shortenedText(text, MAX_TEXT_CHARACTERS);
 }
 
-/**
- * Returns an empty list of steps. If the command itself imports into ZITADEL, it needs the step of every record, so the
- * list has no limit.
- */
+/** If the command itself imports into ZITADEL, it needs the step of every record, so the list has no limit. */
 function emptyList({ inSteps }: FileContent): BoundedList<LeftToDoEntry> {
   return inSteps === true
     ? new BoundedList<LeftToDoEntry>(Number.POSITIVE_INFINITY)

@@ -40,7 +40,6 @@ export interface FileContent {
 }
 
 export interface LeftToDoRule extends Pick<ManualStep, 'scope' | 'unlessValidated' | 'applies' | 'params'> {
-  /** The names of the sections whose records require the step. */
   readonly sections: readonly SectionName[];
   readonly reason: string;
   readonly row: IssueRow;
@@ -49,16 +48,13 @@ export interface LeftToDoRule extends Pick<ManualStep, 'scope' | 'unlessValidate
    * source lacks them too, and `step` replaces the step.
    */
   readonly lacks?: { readonly field: SecretField; readonly step: Pick<LeftToDoRule, 'reason' | 'row'> };
-  /** Whether the file's content requires the step; by default always. */
   readonly when?: (content: FileContent) => boolean;
 }
 
-/** Creates a rule for every target, from a row of `manualSteps`. */
 function stepOf(reason: keyof typeof manualSteps, ...names: readonly SectionName[]): LeftToDoRule {
   return { reason, sections: names, row: manualSteps[reason] };
 }
 
-/** The kinds of secrets for which `manualSteps` has a step if the source lacks them. */
 type LackedKind = {
   [Step in keyof typeof manualSteps]: Step extends `${infer Kind}_not_in_source` ? Kind : never;
 }[keyof typeof manualSteps];
@@ -80,7 +76,7 @@ function ofLacking(
   return { ...stepOf(`${kind}_missing`, ...names), scope: 'file', when, lacks: { field, step } };
 }
 
-/** The rules for every target (specification 8.4). */
+/** The rules for imports into any target (specification 8.4). */
 const forEveryTarget: readonly LeftToDoRule[] = [
   { ...stepOf('instance_not_exported', 'org'), scope: 'file' },
   ofLacking('passwords', 'withPasswords', ['humanUsers'], false),
@@ -119,7 +115,6 @@ const rulesByFact: ReadonlyMap<ZitadelFact, readonly LeftToDoRule[]> = new Map(
   }),
 );
 
-/** Returns the rules for the manual steps of a fact. */
 export function rulesOf(fact: RecordFact): readonly LeftToDoRule[] {
   return rulesByFact.get(fact) ?? [];
 }
@@ -166,7 +161,6 @@ export const otherRules: readonly LeftToDoRule[] = [
   ...providerRules.values(),
 ];
 
-/** Returns the rule for a record that refers to identity providers outside the file. */
 export function missingProviders({ zitadel }: Section, { forZitadel }: FileContent): LeftToDoRule {
   const missing = forZitadel ? zitadel?.missingProviders : undefined;
   return (missing && providerRules.get(missing)) ?? providersToCreate;

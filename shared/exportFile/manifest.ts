@@ -1,5 +1,3 @@
-// The manifest of an export file, and the schemas of the file.
-
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { SplitLimits } from '../json/splitter.ts';
@@ -19,7 +17,7 @@ import { leftToDoEntry } from './leftToDo.ts';
 export const exportFileLimits: SplitLimits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
 export const MAX_MANIFEST_BYTES = exportFileLimits.valueBytes;
 
-/** The maximum length of an instance's id. This service uses UUIDs. */
+/** In characters. The ids of this service are UUIDs, which are shorter. */
 const MAX_INSTANCE_ID = 200;
 
 const INSTANCE_ID = 'The exporting instance’s id, the same at all its addresses; absent in a file for ZITADEL.';
@@ -102,7 +100,6 @@ export function statedContent(manifest: Pick<Manifest, 'secrets'> | undefined): 
   return { withPasswords: passwords, withOtp: otp, otpEmail: otp, states: true };
 }
 
-/** An unknown field of a request. */
 export type IgnoredField = z.infer<typeof ignoredField>;
 
 /** The schema of the manifest that an export writes. An import requires fewer fields. */
@@ -129,7 +126,6 @@ export interface ManifestEntry {
   readonly orgId: string;
   /** The digest of the record's canonical JSON without credentials. */
   readonly digest: string;
-  /** The credentials in the file. */
   readonly credentials: Credentials;
   /** Whether the file states that the person has the OTP e-mail factor. */
   readonly otpEmail: boolean | undefined;
@@ -206,7 +202,6 @@ const recordForm = 'each in the form of ZITADEL’s message `zitadel.admin.v1.Da
 /** Makes a field optional: absent or, in an import, `null`. */
 type MayBeAbsent = (schema: z.ZodType) => z.ZodType;
 
-/** Returns the schemas of an organisation's fields, all of which are optional. */
 function organisationShape(absent: MayBeAbsent): Record<string, z.ZodType> {
   const shape = {
     org: z.looseObject({ name: z.string().optional() }),
@@ -216,10 +211,7 @@ function organisationShape(absent: MayBeAbsent): Record<string, z.ZodType> {
   return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, absent(schema)]));
 }
 
-/**
- * Returns the schema of a section's records. The schema describes only the inner object, and the fields that ZITADEL's
- * definition lacks.
- */
+/** The schema describes only the inner object, and the fields that ZITADEL's definition lacks. */
 function recordsSchema(section: Section, absent: MayBeAbsent): z.ZodType {
   const { inner } = section;
   const kept = keptFields(section).map((field) => ({

@@ -23,9 +23,8 @@ export function isOfTheFuture({ readTime }: Pick<Manifest, 'readTime'>): boolean
 }
 
 /**
- * Rejects a file that an import cannot mirror. The manifest must list the completely read sections, and contain a valid
- * read time that is not in the future.
- * @throws IdentityError INVALID_ARGUMENT
+ * The manifest must list the completely read sections, and contain a valid read time that is not in the future.
+ * @throws IdentityError INVALID_ARGUMENT if an import cannot mirror the file
  */
 export function requireMirrorable({ manifest }: Inspection): void {
   const { sections, readTime = '' } = manifest ?? {};
@@ -74,10 +73,7 @@ export function isOfUser(
   return references.some(({ key }) => users.has(documentPath(key)));
 }
 
-/**
- * Returns the paths of the users whose grants and memberships the file omits, according to the manifest. The source may
- * have grants and memberships of these users.
- */
+/** Returns the paths of the users whose grants and memberships the file omits, although the source may have them. */
 export function usersLeftOut({ manifest }: Pick<Inspection, 'manifest'>): ReadonlySet<string> {
   return new Set(
     manifest?.usersLeftOut?.map((userId) => documentPath({ collection: 'users', id: documentId(userId) })),

@@ -1,5 +1,3 @@
-// Collects the content of an organisation while an export file is validated.
-
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { defined } from '../defined.ts';
@@ -34,7 +32,7 @@ export interface OrganisationHeader {
   readonly importedFrom: string | undefined;
   /** Whether the file contains records with login names in this organisation. */
   readonly hasLoginNames: boolean;
-  /** The organisation's policy for clear-text passwords; undefined if the file has no valid policy. */
+  /** The policy for clear-text passwords; undefined if the file has no valid policy. */
   readonly passwordComplexity: PasswordComplexity | undefined;
   /**
    * Whether the organisation must validate its domains, according to its domain policy; undefined if the file has no
@@ -71,7 +69,6 @@ export function withAdditions(section: Section, value: unknown, additions: V1Add
   return lists !== undefined && isJsonObject(value) ? { ...value, ...lists } : value;
 }
 
-/** A field of an organisation's own record that is invalid. */
 interface InvalidField {
   readonly name: string;
   /** The digest of the field's JSON text in the file. */
@@ -101,7 +98,6 @@ export class OrganisationDraft {
   hasRecords = false;
   private readonly fields: JsonObject = {};
   private importedFrom: string | undefined;
-  /** The first invalid field of the organisation's own record. */
   private invalidField: InvalidField | undefined;
   /**
    * The sections whose lists next to the record contain an invalid element, so that the record is invalid too. Only v1
@@ -121,7 +117,7 @@ export class OrganisationDraft {
     this.entry = entry;
   }
 
-  /** The organisation's id; undefined if the file does not contain it, or not yet. */
+  /** Undefined if the file does not contain the id, or not yet. */
   get orgId(): string | undefined {
     return typeof this.fields.orgId === 'string' ? this.fields.orgId : undefined;
   }

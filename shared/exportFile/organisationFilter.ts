@@ -1,11 +1,9 @@
-/** The fields by which a request selects organisations. */
 interface Selection {
   /** The ids of the organisations to select. Without ids, all organisations are selected. */
   readonly orgIds?: readonly string[];
   readonly excludedOrgIds?: readonly string[];
 }
 
-/** Returns a function that decides whether a request selects an organisation, by its id. */
 export function organisationFilter({ orgIds = [], excludedOrgIds = [] }: Selection): (orgId: string) => boolean {
   const selected = new Set(orgIds);
   const excluded = new Set(excludedOrgIds);

@@ -19,11 +19,9 @@ import {
 import { statedContent } from './manifest.ts';
 import { type ExportFileItem, ExportFileReader } from './reader.ts';
 
-/** One of the two exports to read, and who receives its content. */
 export interface PairedExport {
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
   readonly onItems: NonNullable<PassOptions['onItems']>;
-  /** Returns whether to read an organisation, by its id. */
   readonly isSelected: (orgId: string) => boolean;
   /** Receives the selected records to which the other export has no equal record. */
   readonly visitor: Pick<RecordVisitor, 'add'>;
@@ -35,12 +33,11 @@ export type PairedInspection = Pick<Inspection, 'organisations' | 'manifest' | '
 export interface EqualRecord {
   readonly section: Section;
   readonly orgId: string;
-  /** The JSON of the record. Each character of the string is one byte. */
+  /** The JSON of the record, with one character for each byte. */
   readonly text: string;
   json(): unknown;
 }
 
-/** Which records to pair, and who receives the equal records. */
 export interface Pairing {
   /** Returns whether the bytes of a section's records are compared. Records of other sections are always decoded. */
   readonly isPaired: (section: Section) => boolean;
@@ -92,7 +89,6 @@ export async function readPaired(
   }
 }
 
-/** The sections whose records are compared by their bytes, and the function that receives the equal records. */
 interface PairedSections extends Pick<Pairing, 'onEqual'> {
   readonly sections: ReadonlySet<Section>;
 }
@@ -150,9 +146,7 @@ class PairedSide {
     return { organisations, manifest, stated: statedContent(manifest), tally: inspected };
   }
 
-  /**
-   * The sum of the hashes of the records that were not decoded: the digest in the manifest without the decoded records.
-   */
+  /** The sum of the hashes of the records that were not decoded. */
   get undecoded(): string {
     return this.pass.tally.restOf(this.pass.manifest?.digest ?? '');
   }
@@ -184,10 +178,7 @@ class PairedSide {
     else this.keep(key, item);
   }
 
-  /**
-   * Whether to compare a record by its bytes. A record with inner records must always be decoded, because the inner
-   * records count as records too.
-   */
+  /** A record with inner records must always be decoded, because the inner records count as records too. */
   private isPaired(section: Section, { text }: ExportFileItem): boolean {
     const nested = section.nested?.list.split('.').at(-1);
     return this.paired.sections.has(section) && (nested === undefined || !text.includes(`"${nested}"`));
@@ -207,9 +198,7 @@ class PairedSide {
     return true;
   }
 
-  /**
-   * Decodes waiting records, those with the longest wait first, until at most `bytes` wait. By default, decodes all.
-   */
+  /** Decodes the records that have waited longest, until at most `bytes` wait. By default, decodes all. */
   private decode(bytes = -1): void {
     for (const [key, item] of this.waiting) {
       if (this.waitingBytes <= bytes) return;
@@ -225,7 +214,6 @@ class PairedSide {
   };
 }
 
-/** Whether the reader has returned an item without parsing it. */
 function isHeld({ value, isTooLarge }: ExportFileItem): boolean {
   return value === undefined && isTooLarge === undefined;
 }

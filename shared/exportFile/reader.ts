@@ -1,5 +1,3 @@
-// Reads the records of an export file as it arrives.
-
 import { shortenedText } from '../errors/identityError.ts';
 import { JsonError, type JsonPath } from '../json/jsonError.ts';
 import { JsonSplitter, type SplitValue, type Treatment, uniqueValue, type ValueKind } from '../json/splitter.ts';
@@ -7,7 +5,6 @@ import { type OrganisationField, organisationFields } from '../organisation/reco
 import { exportFileLimits } from './manifest.ts';
 import { START_BYTES, wrongFile } from './wrongFile.ts';
 
-/** The maximum number of field names that an error lists, and the maximum length of each name. */
 const MAX_SHOWN_FIELDS = 5;
 const MAX_SHOWN_CHARACTERS = 30;
 
@@ -32,7 +29,7 @@ export interface ExportFileItem extends Pick<SplitValue, 'path' | 'names' | 'tex
   readonly isTooLarge?: true;
 }
 
-/** Returns whether to read a field of an organisation. The reader skips other fields. */
+/** The reader skips a field for which the filter returns false. */
 export type FieldFilter = (name: string) => boolean;
 
 interface ReadingOptions {
@@ -43,7 +40,6 @@ interface ReadingOptions {
    * value.
    */
   readonly holdsRecords?: boolean;
-  /** Returns whether to skip the record with this path in a list. */
   readonly isSkipped?: ((path: JsonPath) => boolean) | undefined;
   readonly onUnknown?: OnUnknown | undefined;
 }
@@ -122,7 +118,6 @@ export class ExportFileReader {
       throw this.explained(missingOrganisations(this.firstFields));
   }
 
-  /** Returns a more helpful error if the file is of another kind; otherwise returns the error unchanged. */
   private explained(error: unknown): unknown {
     return error instanceof JsonError && !this.hasOrganisations ? (wrongFile(this.start) ?? error) : error;
   }
@@ -167,24 +162,19 @@ export class ExportFileReader {
     return field.name === 'orgId' ? 'keep' : this.treatRecord(kind);
   }
 
-  /**
-   * Decides how to read a record. Keeps a scalar, such as `null`, because the caller rejects it with the record's path.
-   */
+  /** Keeps a scalar, such as `null`, because the caller rejects it with the record's path. */
   private treatRecord(kind: ValueKind): Treatment {
     return this.findsOnly && kind !== 'scalar' ? 'skip' : 'glance';
   }
 
-  /**
-   * Enters unknown lists and objects: the splitter then checks their values one by one. A whole list or object can be
-   * too large to keep.
-   */
+  /** Enters unknown lists and objects, because a whole list or object can be too large to keep. */
   private treatUnknown(name: string, kind: ValueKind): Treatment {
     if (!this.isWanted(name)) return 'skip';
     if (kind === 'object') this.onUnknown?.(name);
     return 'enter';
   }
 
-  /** Converts a value to an item. Returns undefined for an unknown field, and for `null` as the value of a field. */
+  /** Returns undefined for an unknown field, and for a field with the value `null`. */
   private toItem({ path, names, text, value }: SplitValue): ExportFileItem | undefined {
     const field = findField(path);
     if (text === '') return field && this.withoutText({ path, names, text, value }, field);
@@ -199,7 +189,7 @@ export class ExportFileReader {
     return { path, names, text, value, organisation: Number(path[1]), name: field.name };
   }
 
-  /** Returns the item of a value without its text; undefined if the caller does not want this value. */
+  /** Returns undefined if the caller does not want this value. */
   private withoutText(
     split: Pick<SplitValue, 'path' | 'names' | 'text' | 'value'>,
     { name }: OrganisationField,
@@ -210,10 +200,7 @@ export class ExportFileReader {
     return this.findsOnly ? item : { ...item, isTooLarge: true };
   }
 
-  /**
-   * Counts an unknown field, or an element of an unknown list. Does not count an unknown object: `treatUnknown` has
-   * already counted it.
-   */
+  /** Does not count an unknown object, because `treatUnknown` has already counted it. */
   private countUnknown(path: JsonPath, value: unknown): undefined {
     const [name, element] = path[0] === 'orgs' ? path.slice(2) : path;
     if (value !== null && typeof element !== 'string') this.onUnknown?.(String(name));
@@ -234,7 +221,7 @@ function enter(path: JsonPath, isAllowed: boolean, message: string): Treatment {
   return 'enter';
 }
 
-/** Accepts `null` in place of a list, which means that the field is not set (zitadel 1.1). Rejects other scalars. */
+/** `null` in place of a list means that the field is not set (zitadel 1.1). */
 function expectNull(path: JsonPath, value: unknown): undefined {
   if (value !== null) throw new JsonError(path, 'expected a list');
 }

@@ -1,5 +1,3 @@
-// Removes invalid parts from a record of an export file.
-
 import { shortenedText } from '../errors/identityError.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
 import { snakeCase } from '../json/spelling.ts';
@@ -12,7 +10,6 @@ import type { Section } from '../organisation/sections/section.ts';
 /** The maximum number of characters in the reason of an issue, including quoted values. */
 export const MAX_REASON_CHARACTERS = 300;
 
-/** The maximum number of characters of a value that a reason quotes. */
 const MAX_VALUE_CHARACTERS = 60;
 
 /** Matches the paths of secrets, whose values no report may quote. */
@@ -35,8 +32,7 @@ export class RecordParts {
   }
 
   /**
-   * Removes the parts that have issues, and returns the removed parts. If an import cannot leave out one of the parts,
-   * removes nothing and returns undefined.
+   * Returns the removed parts. If an import cannot leave out one of the parts, removes nothing and returns undefined.
    */
   remove(section: Section, { issues }: InvalidRecordError): readonly InvalidElement[] | undefined {
     const removed = new Map<string, InvalidElement & Place>();
@@ -81,10 +77,7 @@ export class RecordParts {
     return `${part.slice(0, part.lastIndexOf('['))}[${this.positionsOf(holder)[Number(name)]}]`;
   }
 
-  /**
-   * Finds the value at a path. Returns undefined if the value is absent, if the record has both spellings of a name, or
-   * if a list is too long.
-   */
+  /** Returns undefined if the value is absent, if the record has both spellings of a name, or if a list is too long. */
   private find(path: string): Place | undefined {
     const steps = path.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
     let place: Place | undefined;
@@ -101,7 +94,7 @@ export class RecordParts {
     return place;
   }
 
-  /** Describes an invalid value for the reason of an issue. Returns an empty text if the value is absent or empty. */
+  /** Returns an empty text if the value is absent or empty. */
   private givenForm(path: string): string {
     const place = this.find(path);
     const value: unknown = place === undefined ? undefined : Reflect.get(place.holder, place.name);

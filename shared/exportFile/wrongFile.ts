@@ -4,10 +4,8 @@ import { shortenedText } from '../errors/identityError.ts';
 import { JsonError } from '../json/jsonError.ts';
 import { isJsonObject, parseIfJson } from '../json/jsonObject.ts';
 
-/** The number of bytes to examine at the start of a file. */
 export const START_BYTES = 4_096;
 
-/** A kind of file, and how to recognise it. */
 interface Kind {
   /** The text after `the file is` in the error, or a function that derives this text from the start of the file. */
   readonly what: string | ((text: string) => string);
@@ -205,7 +203,7 @@ function isTable(text: string): boolean {
   });
 }
 
-/** Recognises a wrong file by its first bytes. Call this function only if the file is not an export. */
+/** Returns undefined for an unknown kind. Call this function only if the file is not an export. */
 export function wrongFile(start: Buffer): JsonError | undefined {
   const text = start.toString('latin1').trimStart();
   const kind = kinds.find(({ pattern, unless }) => pattern.test(text) && unless?.test(text) !== true);
@@ -214,7 +212,6 @@ export function wrongFile(start: Buffer): JsonError | undefined {
   return errorOf(typeof what === 'string' ? what : what(start.toString().trimStart()), remedy);
 }
 
-/** Recognises a saved error response of a server or a gateway. */
 function savedError(text: string): JsonError | undefined {
   const response = parseIfJson(text);
   if (!isJsonObject(response) || typeof response.message !== 'string') return undefined;

@@ -1,4 +1,3 @@
-/** The ASCII codes of the punctuation characters in JSON. */
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
@@ -7,7 +6,7 @@ export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** The limits for every JSON value. `nesting` is the maximum depth of objects and lists inside each other. */
+/** `nesting` is the maximum depth of objects and lists inside each other. */
 export const jsonLimits = { nesting: 100 } as const;
 
 export function isSpace(byte: number | undefined): boolean {

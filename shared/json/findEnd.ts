@@ -1,5 +1,3 @@
-// Finds the end of a JSON value in bytes that arrive in chunks.
-
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -12,7 +10,7 @@ import {
   QUOTE,
 } from './bytes.ts';
 
-/** The progress of a search for the end of a value. `names` counts the field names found so far. */
+/** `names` counts the field names found so far. */
 export interface EndSearch {
   depth: number;
   isInText: boolean;
@@ -69,8 +67,8 @@ export function findEnd(bytes: Buffer, from: number, search: EndSearch): number 
 }
 
 /**
- * Returns the position of the quote that ends a text. If there is none, returns the position at which to continue when
- * the next chunk has arrived: the end of `bytes`, or a final backslash.
+ * Returns the position of the closing quote. If there is none, returns the position at which to continue when the next
+ * chunk has arrived: the end of `bytes`, or a final backslash.
  */
 function findQuote(bytes: Buffer, from: number): number {
   const { length } = bytes;

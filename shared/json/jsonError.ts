@@ -1,5 +1,3 @@
-// Errors in a JSON document, with the path of the value that causes them.
-
 /** The field names and list indexes that lead from the root of a document to a value. */
 export type JsonPath = readonly (string | number)[];
 
@@ -7,9 +5,9 @@ export type JsonPath = readonly (string | number)[];
 export class JsonError extends Error {
   override readonly name = 'JsonError';
   readonly path: JsonPath;
-  /** What the input is, if the user passed another kind of file by mistake. */
+  /** Present if the user passed another kind of file by mistake. */
   readonly wrongFile: WrongFile | undefined;
-  /** The offset in the input, in bytes, at which the error is; undefined if unknown. */
+  /** The byte offset of the error in the input; undefined if unknown. */
   readonly position: number | undefined;
 
   constructor(path: JsonPath, message: string, { wrongFile, position }: JsonErrorFacts = {}) {
@@ -22,7 +20,6 @@ export class JsonError extends Error {
 
 type JsonErrorFacts = Partial<Pick<JsonError, 'wrongFile' | 'position'>>;
 
-/** The kind of a file that is not of the expected kind, and what the user can do. */
 export interface WrongFile {
   /** The kind with its article, such as `an HTML page`. */
   readonly kind: string;
@@ -36,7 +33,6 @@ export function formatPath(path: JsonPath): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 
-/** Returns the path and the message of an error, such as `orgs[3]: expected an object`. */
 export function locatedMessage({ path, message }: JsonError): string {
   return path.length === 0 ? message : `${formatPath(path)}: ${message}`;
 }

@@ -1,6 +1,5 @@
 export type JsonObject = { [name: string]: unknown };
 
-/** Whether a value is an object, and neither null nor a list. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -10,17 +9,15 @@ export function isEmpty(json: JsonObject): boolean {
   return true;
 }
 
-/**
- * Parses the JSON of an object, such as a stored record. If the JSON value is not an object, returns an empty object.
- */
+/** Returns an empty object if the JSON value is not an object. */
 export function parseObject(text = '{}'): JsonObject {
   const json: unknown = JSON.parse(text);
   return isJsonObject(json) ? json : {};
 }
 
 /**
- * Parses a text, or returns undefined if the text is not JSON. No schema accepts undefined, so a validation of the
- * result rejects such a text.
+ * Returns undefined if the text is not JSON. No schema accepts undefined, so a validation of the result rejects such a
+ * text.
  */
 export function parseIfJson(text: string): unknown {
   try {
@@ -30,7 +27,7 @@ export function parseIfJson(text: string): unknown {
   }
 }
 
-/** Returns the value at a path in a record, such as `project.name`; undefined if the path does not exist. */
+/** Returns the value at a path, such as `project.name`; undefined if the path does not exist. */
 export function valueAt(record: JsonObject, path: string): unknown {
   if (!path.includes('.')) return record[path];
   let value: unknown = record;
@@ -52,10 +49,7 @@ export function textAt(record: JsonObject, path: string, orgId: string): string 
   return typeof value === 'string' ? value : '';
 }
 
-/**
- * Returns all texts at a path that leads through a list (see `ListPath`). For any other path, returns the result of
- * `textAt`.
- */
+/** Returns all texts at a path that leads through a list (see `ListPath`). */
 export function textsAt(record: JsonObject, path: string, orgId: string): string[] {
   if (!path.includes('[')) return [textAt(record, path, orgId)];
   let values: unknown[] = [record];
@@ -74,7 +68,7 @@ function stepInto(record: JsonObject, step: string): unknown[] {
   return elements.filter((element) => isJsonObject(element) && element[field] === expected);
 }
 
-/** Sets the value at a path, and creates missing objects along the path. */
+/** Creates missing objects along the path. */
 export function putAt(record: JsonObject, path: string, value: unknown): void {
   const names = path.split('.');
   const last = names.pop() ?? path;

@@ -4,18 +4,12 @@ const INVALID_SCALAR = 'expected a value, but found an invalid number, true, fal
 /** Matches an escape sequence in JSON. The group `half` matches a surrogate without the other half of its pair. */
 const ESCAPE = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F]|(?<half>u[dD][89a-fA-F])|.)/g;
 
-/**
- * Whether a JSON text contains an escaped surrogate without the other half of its pair. No database can store such a
- * text.
- */
+/** No database can store a text with only one half of a surrogate pair. */
 function hasHalfPair(text: string): boolean {
   return text.includes('\\u') && text.matchAll(ESCAPE).some(({ groups }) => groups?.half !== undefined);
 }
 
-/**
- * Parses the text of a JSON value.
- * @throws SyntaxError with a message that does not quote the value, because the value may be secret
- */
+/** @throws SyntaxError with a message that does not quote the value, because the value may be secret */
 export function parseText(text: string): unknown {
   if (hasHalfPair(text)) throw new SyntaxError('unpaired surrogate in an escape');
   try {

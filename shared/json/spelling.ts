@@ -7,9 +7,7 @@ export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/**
- * Returns the value at a path of which the JSON may contain either spelling; undefined if the value is absent or null.
- */
+/** Returns undefined if the value is absent or null. */
 export function valueInEitherSpelling(record: JsonObject, path: string): unknown {
   return valueAt(record, path) ?? valueAt(record, snakeCase(path)) ?? undefined;
 }

@@ -38,10 +38,10 @@ export type Treatment = 'enter' | 'keep' | 'skip' | 'glance' | 'hold';
 /** The kind of a JSON value, determined by its first byte. */
 export type ValueKind = 'object' | 'array' | 'string' | 'scalar';
 
-/** Selects how to process a value. `start` is the byte offset of the value in the input. */
+/** `start` is the byte offset of the value in the input. */
 export type Treat = (path: JsonPath, kind: ValueKind, start: number) => Treatment;
 
-/** A complete value. `start` and `end` are byte offsets in the input. */
+/** `start` and `end` are byte offsets in the input. */
 export interface SplitValue {
   readonly path: JsonPath;
   readonly kind: ValueKind;
@@ -54,7 +54,7 @@ export interface SplitValue {
    * for each byte.
    */
   readonly text: string;
-  /** The result of parsing the value; undefined for a skipped, dropped or held value. */
+  /** Undefined for a skipped, dropped or held value. */
   readonly value: unknown;
 }
 
@@ -67,7 +67,6 @@ export interface SplitLimits {
   readonly hasFurtherFields?: boolean;
 }
 
-/** An object or a list whose values are split. */
 interface Container {
   readonly isList: boolean;
   readonly names: Set<string>;
@@ -83,12 +82,11 @@ interface RunningValue {
   readonly isOptional: boolean;
   readonly isHeld: boolean;
   isKept: boolean;
-  /** Checks the syntax of the value in pieces. Present only if the value is too large to keep. */
+  /** Present only if the value is too large to keep. */
   check?: ValueCheck;
   readonly search: EndSearch;
 }
 
-/** Checks the syntax of a value that arrives in pieces, and keeps no piece. */
 interface ValueCheck {
   push(piece: Uint8Array): void;
   end(): void;
@@ -128,7 +126,7 @@ export class JsonSplitter {
   }
 
   /**
-   * Splits the next chunk of the input, and returns the values that end in this chunk.
+   * Returns the values that end in this chunk.
    * @throws JsonError
    */
   push(chunk: Uint8Array): SplitValue[] {
@@ -156,10 +154,7 @@ export class JsonSplitter {
     return found;
   }
 
-  /**
-   * Ends the input.
-   * @throws JsonError if the input is incomplete
-   */
+  /** @throws JsonError if the input is incomplete */
   end(): void {
     if (this.expect !== 'end' || this.remaining > 0) throw this.error('unexpected end of JSON input');
   }
@@ -169,10 +164,7 @@ export class JsonSplitter {
     return this.running?.isKept === false ? this.running.start : undefined;
   }
 
-  /**
-   * Appends a chunk to the buffer. The buffer doubles when it grows, so that many small chunks of a large value stay
-   * cheap.
-   */
+  /** Doubles the buffer when it grows, so that many small chunks of a large value stay cheap. */
   private append(chunk: Buffer): Buffer {
     const length = this.remaining + chunk.length;
     if (length > this.buffer.length) {
@@ -184,10 +176,7 @@ export class JsonSplitter {
     return this.buffer.subarray(0, length);
   }
 
-  /**
-   * Retains the bytes that must be processed again with the next chunk. These are all bytes of a value to keep, or the
-   * unsearched bytes of a skipped value.
-   */
+  /** Retains all bytes of a value to keep, or the unsearched bytes of a skipped value, for the next chunk. */
   private retain(bytes: Buffer, at: number): void {
     const { running } = this;
     if (running !== undefined) this.checkSize(running, bytes, at);
@@ -198,7 +187,7 @@ export class JsonSplitter {
     this.scanned = at - from;
   }
 
-  /** Copies bytes to the start of the buffer. The bytes may themselves be in the buffer. */
+  /** `rest` may itself be a part of the buffer. */
   private keep(rest: Buffer): void {
     if (rest.length > this.buffer.length) this.buffer = Buffer.allocUnsafe(rest.length);
     rest.copy(this.buffer);
@@ -219,7 +208,6 @@ export class JsonSplitter {
     checkPart(running, bytes, isText ? from + 1 : from, at);
   }
 
-  /** Reads one byte of the structure around values. Returns the position of the next byte to read. */
   private readStructure(bytes: Buffer, at: number): number {
     const byte = bytes[at] ?? 0;
     if (isSpace(byte)) return at + 1;
@@ -287,7 +275,7 @@ export class JsonSplitter {
     return at;
   }
 
-  /** Adds the running value to `found`, or handles it as a field name. The last byte of the value is before `at`. */
+  /** The last byte of the value is before `at`. */
   private complete(running: RunningValue, bytes: Buffer, at: number, found: SplitValue[]): void {
     this.checkSize(running, bytes, at);
     const { kind, start, isName, isHeld, isKept, search, check } = running;
@@ -316,9 +304,7 @@ export class JsonSplitter {
     return new JsonError(this.errorPath, message, { position });
   }
 
-  /**
-   * The path in errors: the path of the current field or, before the first field of an object, the path of the object.
-   */
+  /** Before the first field of an object, errors contain the path of the object. */
   private get errorPath(): JsonPath {
     const container = this.open.at(-1);
     const isNameless = container !== undefined && !container.isList && container.names.size === 0;
@@ -353,7 +339,6 @@ export function parseHeld({ path, text }: Pick<SplitValue, 'path' | 'text'>): Pi
   return parseKept(Buffer.from(text, 'latin1'), 0, () => path);
 }
 
-/** Describes the bytes after the end of a document, where only white space is allowed. */
 function afterEnd(bytes: Buffer, at: number): string {
   const place = ' after the end of the document';
   const byte = bytes[at] ?? 0;
@@ -371,10 +356,6 @@ function valueKind(byte: number): ValueKind {
   return byte === QUOTE ? 'string' : 'scalar';
 }
 
-/**
- * Creates the check of an object or a list that is too large to keep. The check covers the texts, scalars, names and
- * brackets in the value.
- */
 function containerCheck(path: JsonPath, limits: SplitLimits, start: number): ValueCheck {
   const splitter = new JsonSplitter(
     (_path, kind) => (kind === 'object' || kind === 'array' ? 'enter' : 'glance'),
@@ -387,7 +368,6 @@ function containerCheck(path: JsonPath, limits: SplitLimits, start: number): Val
   };
 }
 
-/** Creates the check of a text that is too large to keep. */
 function stringCheck(path: JsonPath): ValueCheck {
   const decoder = new StringDecoder(path);
   return {
@@ -396,12 +376,11 @@ function stringCheck(path: JsonPath): ValueCheck {
   };
 }
 
-/** Passes the next bytes of a value to its check, without the closing quote if the value is a text. */
+/** Omits the closing quote of a text, because `StringDecoder` expects only the content. */
 function checkPart({ kind, search, check }: RunningValue, bytes: Buffer, from: number, to: number): void {
   check?.push(bytes.subarray(from, kind === 'string' && search.isOver ? to - 1 : to));
 }
 
-/** Runs a check of an inner value, and prepends `path` to the paths of its errors. */
 function inside(path: JsonPath, check: () => void): void {
   try {
     check();
@@ -410,15 +389,11 @@ function inside(path: JsonPath, check: () => void): void {
   }
 }
 
-/** Prepends the path of the outer value to the path of an error. */
 function below(path: JsonPath, { path: inner, message, position }: JsonError): JsonError {
   return new JsonError([...path, ...inner], message, { position });
 }
 
-/**
- * Creates the error of an invalid value that was kept, with the path of the invalid part.
- * @param start the offset of the value in the input
- */
+/** Creates the error of an invalid kept value, with the path of the invalid part. */
 function locate(bytes: Buffer, start: number, path: JsonPath, message: string): JsonError {
   const limits = { valueBytes: bytes.length, fields: Number.POSITIVE_INFINITY };
   const kind = valueKind(bytes[0] ?? 0);
@@ -432,10 +407,7 @@ function locate(bytes: Buffer, start: number, path: JsonPath, message: string): 
   return new JsonError(path, message, { position: start });
 }
 
-/**
- * Creates the error of an invalid text or scalar, with the position of the first wrong byte. If this is unknown, the
- * position is the start.
- */
+/** If the position of the first wrong byte is unknown, the error contains the position of the value's start. */
 function errorInside(bytes: Buffer, start: number, path: JsonPath, message: string): JsonError {
   if (!isUtf8(bytes)) return new JsonError(path, message, { position: start + invalidByteAt(bytes) });
   const stray = bytes[0] === QUOTE ? undefined : firstStray(bytes);

@@ -1,5 +1,3 @@
-// Describes unexpected bytes of a JSON document, with a remedy.
-
 const FIRST_NON_ASCII = 0x80;
 
 interface CharacterKind {
@@ -19,19 +17,14 @@ const kinds: readonly CharacterKind[] = [
   { pattern: /[\p{Pi}\p{Pf}‚„″＂]/u, what: 'a typographic quote', remedy: 'replace it with "' },
 ];
 
-/**
- * Returns the length in bytes of the UTF-8 character that starts with `first`; 1 if no character starts with this byte.
- */
+/** Returns 1 if no UTF-8 character starts with this byte. */
 function characterLength(first: number): number {
   if (first < 0xc2 || first > 0xf4) return 1;
   if (first < 0xe0) return 2;
   return first < 0xf0 ? 3 : 4;
 }
 
-/**
- * Whether `bytes` ends inside the character at a position. The next chunk then contains the other bytes of the
- * character.
- */
+/** Whether `bytes` ends inside the character that starts at `at`. */
 export function isCutAt(bytes: Buffer, at: number): boolean {
   return at + characterLength(bytes[at] ?? 0) > bytes.length;
 }
@@ -75,7 +68,6 @@ function codePoint(code: number): string {
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** Returns the position of the first byte that is not UTF-8. */
 export function invalidByteAt(bytes: Buffer): number {
   const decoded = Buffer.from(bytes.toString());
   let at = 0;
@@ -90,7 +82,6 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === FIRST_NON_ASCII;
 }
 
-/** Describes bytes that are not UTF-8, with the likely encoding of the document. */
 export function describeInvalidUtf8(bytes: Buffer): string {
   const at = invalidByteAt(bytes);
   return at < bytes.length ? invalidByte(bytes, at) : `invalid UTF-8: ${CONVERT}`;

@@ -1,5 +1,3 @@
-// Reads the content of JSON strings of any size.
-
 import { JsonError, type JsonPath } from './jsonError.ts';
 import { parseText } from './parseText.ts';
 import { describeInvalidUtf8 } from './strayBytes.ts';
@@ -10,7 +8,6 @@ export class StringDecoder {
   private readonly decoder = new TextDecoder('utf-8', { fatal: true });
   private pending = '';
 
-  /** @param path the path of the string, for errors */
   constructor(path: JsonPath) {
     this.path = path;
   }
@@ -40,7 +37,6 @@ export class StringDecoder {
  * Unescapes a JSON string as a stream of bytes. A request may contain an export file as a string (specification 2.5,
  * `data_orgsv1`).
  * @param content the bytes between the string's quotes
- * @param path the path of the string, for errors
  * @throws JsonError for an invalid escape, an unescaped control character, or invalid UTF-8
  */
 export async function* stringContent(content: AsyncIterable<Uint8Array>, path: JsonPath): AsyncGenerator<Uint8Array> {
@@ -60,7 +56,6 @@ function completeLength(text: string): number {
   return text.length;
 }
 
-/** Whether an odd number of backslashes precedes a position in a JSON text. */
 function isEscaped(text: string, position: number): boolean {
   let at = position;
   while (text[at - 1] === '\\') at--;

@@ -5,7 +5,6 @@ type Bytes = AsyncIterable<Uint8Array>;
 
 type Utf16 = 'utf-16le' | 'utf-16be';
 
-/** The number of bytes from which the encoding of a text is recognised. */
 const START_BYTES = 4;
 
 /**
@@ -55,14 +54,12 @@ function zerosIn(start: Uint8Array): string {
   return [0, 1, 2, 3].map((index) => start[index] === 0).join();
 }
 
-/** Recognises UTF-32 by its mark, or by the zeros around the first character. */
 function isUtf32(start: Uint8Array): boolean {
   const hasLittleMark = start[0] === 0xff && start[1] === 0xfe && zerosIn(start) === 'false,false,true,true';
   const hasBigMark = start[2] === 0xfe && start[3] === 0xff && zerosIn(start) === 'true,true,false,false';
   return hasLittleMark || hasBigMark || ['false,true,true,true', 'true,true,true,false'].includes(zerosIn(start));
 }
 
-/** Recognises UTF-16 by its mark, or by the zeros around the first two characters. */
 function utf16Encoding(start: Uint8Array): Utf16 | undefined {
   const [first, second] = start;
   if (first === 0xff && second === 0xfe) return 'utf-16le';

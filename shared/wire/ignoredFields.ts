@@ -1,12 +1,10 @@
-// Finds unknown fields of a request, and the known field whose name is most similar.
-
 import { shortenedText } from '../errors/identityError.ts';
 import type { IgnoredField } from '../exportFile/manifest.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
 import { snakeCase } from '../json/spelling.ts';
 import { MAX_NAME_CHARACTERS, nearestName } from '../nearestName.ts';
 
-/** The maximum number of listed fields. A request may have any number of unknown fields. */
+/** Limits the list, because a request may have any number of unknown fields. */
 const MAX_LISTED_FIELDS = 20;
 
 /** The first unknown fields of a request, in their order and without duplicates. */
@@ -19,12 +17,10 @@ export class IgnoredFields {
     this.known = [...new Set([...known.values()].map(snakeCase))];
   }
 
-  /** The unknown fields, at most `MAX_LISTED_FIELDS`. */
   get list(): readonly IgnoredField[] {
     return [...this.found.values()];
   }
 
-  /** Adds a field, unless the list contains it or is full. */
   add(name: string): void {
     if (this.found.size >= MAX_LISTED_FIELDS) return;
     const field = shortenedText(name, MAX_NAME_CHARACTERS);

@@ -1,5 +1,3 @@
-// Request messages: parsing, spellings of fields, and common options.
-
 import { z } from 'zod';
 import { withoutEmpty } from '../defined.ts';
 import { durationPattern } from '../duration.ts';
@@ -13,7 +11,7 @@ import type { ObjectLocation, WrittenObject } from '../objectStorage/objectStora
 import { readServiceAccount } from '../objectStorage/serviceAccount.ts';
 import { type JsonSchema, mapSchemas, requestSchema, type Subschema } from '../openapi/jsonSchema.ts';
 
-/** The key in the JSON Schema of a contract that marks the schema of a request message. */
+/** Marks the schema of a request message in the JSON Schema of a contract. */
 const MESSAGE = 'x-message';
 
 /** A ZITADEL field that this service rejects; the OpenAPI document omits it. */
@@ -43,7 +41,7 @@ export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
   );
 }
 
-/** The options of a parsed request. They do not include the timeout, which applies to the whole call. */
+/** The options of a parsed request, without the timeout, which applies to the whole call. */
 export type RequestOptions<Shape extends z.ZodRawShape> = {
   readonly [Name in keyof Fields<Shape> as Exclude<Name, 'timeout'>]: ReadonlyList<Fields<Shape>[Name]>;
 };
@@ -58,7 +56,6 @@ export function spellings(shape: z.ZodRawShape): ReadonlyMap<string, string> {
 }
 
 /**
- * Validates a request.
  * @throws IdentityError INVALID_ARGUMENT that lists each issue with the path of its field, in snake_case as in the
  *   interface
  */
@@ -70,7 +67,7 @@ export function readRequest<Schema extends z.ZodType>(schema: Schema, value: unk
   throw invalidRequest(issues.map(issueViolation));
 }
 
-/** Returns the names of the boolean fields that are true, as in the interface (snake_case). */
+/** Returns the snake_case names of the boolean fields that are true. */
 export function setFlags(fields: object): readonly string[] {
   return Object.entries(fields).flatMap(([name, value]) => (value === true ? [snakeCase(name)] : []));
 }
@@ -80,7 +77,7 @@ function issueViolation(issue: z.core.$ZodIssue): FieldViolation {
   return { field: formatPath(path), description: schemaIssueReason(issue) };
 }
 
-/** The `timeout` of a request. The maximum depends on the deployment, so `parseDuration` validates the value later. */
+/** The maximum depends on the deployment, so `parseDuration` validates the value later. */
 export const timeout = z.string().meta({
   pattern: durationPattern.source,
   format: 'go-duration',
@@ -100,7 +97,7 @@ export const bucketRequest = requestMessage({
   }),
 }).meta({ required: ['path', 'bucket', 'serviceaccountJson'] });
 
-/** The id of a transfer. The path of the transfer's object in the bucket ends in this id. */
+/** The path of a transfer's object in the bucket ends in this id. */
 export const transferId = z.string({ error: 'is missing' }).regex(/^[\w-]{22}$/, {
   error: 'must have 22 characters: letters, digits, "-" and "_"',
 });
@@ -117,7 +114,6 @@ export const writtenObject = z
   .readonly() satisfies z.ZodType<WrittenObject>;
 
 /**
- * Returns the location of an object, with the service account that accesses the object.
  * @param field the name of the request's field that contains `request`, for the paths in errors
  * @throws IdentityError INVALID_ARGUMENT that lists the issues with their paths
  */
@@ -155,8 +151,7 @@ function orNull(field: Subschema): Subschema {
 }
 
 /**
- * Removes the default from the schema of a required field. In the contract, the default only ensures that an absent
- * field fails the checks of the field, with their error text.
+ * In the contract, the default only ensures that an absent field fails the checks of the field, with their error text.
  */
 function withoutDefault(field: Subschema): Subschema {
   if (typeof field === 'boolean') return field;

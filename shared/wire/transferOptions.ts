@@ -2,10 +2,7 @@
 
 import type { z } from 'zod';
 
-/**
- * The zod library. Callers pass it as an argument, so that a module that needs only this table does not load the
- * library.
- */
+/** Callers pass the zod library, so that a module that needs only this table does not load the library. */
 type Zod = typeof z;
 
 const list = (schemas: Zod) => schemas.array(schemas.string()).default([]);
@@ -110,7 +107,6 @@ export const transferOptions = {
 
 type Table = typeof transferOptions;
 
-/** The schemas of the options that an operation's request has. */
 type RequestShape<Operation extends 'export' | 'import'> = {
   [Name in keyof Table as Table[Name] extends Readonly<Record<Operation, string>> ? Name : never]: ReturnType<
     Table[Name]['schema']
