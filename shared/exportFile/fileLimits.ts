@@ -19,7 +19,6 @@ const ORGANISATION_BYTES = 2_200;
 
 const SELECT = 'import fewer organisations of the file at a time, with org_ids (in the command, --org)';
 
-/** Counts the content of a file in one pass, and enforces the limits. */
 export class FileBudget {
   private readonly limits: FileLimits;
   private readonly organisations: number;
@@ -43,10 +42,7 @@ export class FileBudget {
       });
   }
 
-  /**
-   * Counts a record that the import would write.
-   * @throws IdentityError 413 if the file has too many records or clear passwords
-   */
+  /** @throws IdentityError 413 if the file has too many records or clear passwords */
   take({ clearPassword }: Pick<OrganisationRecord, 'clearPassword'>): void {
     const { records = UNLIMITED, clearPasswords = UNLIMITED } = this.limits;
     if (++this.records > records)

@@ -17,7 +17,6 @@ import { type Manifest, ManifestTally, manifestSchema } from './manifest.ts';
 import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
 import { type ExportFileItem, ExportFileReader, type ExportFileSource } from './reader.ts';
 
-/** The result of reading a whole export file once. */
 export interface FilePass {
   /** The content of each entry in `orgs`, except the entries that `onEntry` has received. */
   readonly drafts: OrganisationDraft[];

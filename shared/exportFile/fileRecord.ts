@@ -100,7 +100,7 @@ function emptyReason(section: Section, value: unknown): string | undefined {
   return isList(section) && isEmpty(value) ? 'the record is empty' : undefined;
 }
 
-/** Returns undefined if a value has a wrong type. Other broken rules become the record's issue. */
+/** Returns undefined if a value has a wrong type. */
 function readLeniently(read: () => OrganisationRecord, invalid: RecordIssue): OrganisationRecord | undefined {
   try {
     return { ...read(), invalid };

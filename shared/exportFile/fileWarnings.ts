@@ -44,7 +44,6 @@ export function ignoredWarning({ field, nearest }: IgnoredField): FileWarning {
   return { type: 'request', id: field, ...warn('field_ignored', { nearest }) };
 }
 
-/** Creates the warning of a dry run that the timeout would probably interrupt the import. */
 export function timeoutWarning(neededMs: number, leftMs: number): FileWarning {
   const [needed = '', left = ''] = [neededMs, leftMs].map((ms) => formatDuration(Math.ceil(ms / 1_000) * 1_000));
   return { type: 'request', ...warn('timeout_expected', { needed, left }) };

@@ -39,7 +39,6 @@ export class FileWriter {
     this.texts.push(manifest === undefined ? ']}' : `],"manifest":${JSON.stringify(manifest)}}\n`);
   }
 
-  /** Returns the texts that were written since the last call. */
   take(): readonly string[] {
     const { texts } = this;
     this.texts = [];

@@ -42,7 +42,6 @@ export interface Inspection {
   readonly unknownStates: UnknownStates | undefined;
   /** How many selected people have no state and would become initial, because their address is unverified. */
   readonly initialPeople: number;
-  /** The kinds of values that the source certainly lacks if the file lacks them. */
   readonly stated: StatedContent;
   /** Whether the file has a manifest, which proves that the file is complete and unchanged. */
   readonly proved: boolean;
@@ -139,7 +138,6 @@ export async function inspect(
   };
 }
 
-/** Returns undefined if no organisation and no user lacks a state. */
 function withOrganisations(
   users: Omit<UnknownStates, 'organisations'>,
   headers: readonly OrganisationHeader[],
@@ -350,7 +348,6 @@ async function countRecords(
   return { pass, counts, nested, invalid, leftOut, initialPeople, unknownUsers };
 }
 
-/** `entries` contains, for each entry in `orgs`, the position of its organisation in `organisations`. */
 interface MergedEntries {
   readonly organisations: readonly OrganisationHeader[];
   readonly entries: readonly number[];

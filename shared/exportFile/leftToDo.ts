@@ -109,7 +109,6 @@ export class LeftToDo {
     if (same !== undefined) this.further.set(same, (this.further.get(same) ?? 0) + 1);
   }
 
-  /** In the order of the rules. */
   get entries(): LeftToDoEntry[] {
     return this.rulesFor(this.content).flatMap((rule) => this.entriesOf(rule));
   }
@@ -145,7 +144,6 @@ export class LeftToDo {
     return { reason, message: issueText(row, {}, this.reader) };
   }
 
-  /** Returns the rules in the order in which the file lists their steps. */
   private rulesFor(content: FileContent): LeftToDoRule[] {
     const inOrder = [...leftToDoRules, ...this.listed.keys()].filter(({ when }) => when?.(content) ?? true);
     return [...new Set(inOrder)];

@@ -18,7 +18,6 @@ import {
 } from '../organisation/zitadelFacts.ts';
 import { allReleases, type ReleaseRange } from '../organisation/zitadelReleases.ts';
 
-/** What is known about a file, and how the file will be imported. */
 export interface FileContent {
   /**
    * Whether the file contains the secrets of this kind. Undefined until the whole file was read. Until then, the steps

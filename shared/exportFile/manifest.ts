@@ -10,10 +10,7 @@ import { nothingUnknown, type UnknownContent } from '../organisation/unknownCont
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { leftToDoEntry } from './leftToDo.ts';
 
-/**
- * The limits for readers of export files. A reader keeps a whole record or the whole manifest in memory, so the size of
- * each is limited.
- */
+/** A reader keeps a whole record or the whole manifest in memory, so the size of each is limited. */
 export const exportFileLimits: SplitLimits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
 export const MAX_MANIFEST_BYTES = exportFileLimits.valueBytes;
 
@@ -222,7 +219,6 @@ function recordsSchema(section: Section, absent: MayBeAbsent): z.ZodType {
   return isList(section) ? z.array(record) : record;
 }
 
-/** @param required the name of a field that the message must have */
 function messageSchema(
   fields: readonly { readonly names: readonly string[]; readonly schema: z.ZodType }[],
   required: string | undefined,
@@ -246,7 +242,6 @@ function keptSchema(field: AdditionalField): z.ZodType {
   return field.type === 'state' ? z.enum(field.states) : z.string().max(field.maxBytes);
 }
 
-/** The schema of an export file as an export writes it. */
 export const exportFile = z
   .strictObject({
     orgs: z.array(

@@ -22,7 +22,6 @@ import type { ExportFileItem } from './reader.ts';
  */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;
 
-/** What an import must know about an organisation before it writes the organisation's records. */
 export interface OrganisationHeader {
   readonly orgId: string;
   /** The organisation's own record, which may be invalid; undefined if the file contains only the organisation's id. */
@@ -34,10 +33,7 @@ export interface OrganisationHeader {
   readonly hasLoginNames: boolean;
   /** The policy for clear-text passwords; undefined if the file has no valid policy. */
   readonly passwordComplexity: PasswordComplexity | undefined;
-  /**
-   * Whether the organisation must validate its domains, according to its domain policy; undefined if the file has no
-   * valid policy.
-   */
+  /** Whether the organisation must validate its domains; undefined if the file has no valid domain policy. */
   readonly validatesDomains: boolean | undefined;
   /**
    * The issue of an invalid domain policy. The policy would decide where login names must be unique, so this is then
@@ -112,7 +108,6 @@ export class OrganisationDraft {
   private validatesDomains: boolean | undefined;
   private readonly lastMarked = new Map<string, string>();
 
-  /** @param entry the position of the entry in `orgs` */
   constructor(entry: number) {
     this.entry = entry;
   }

@@ -112,7 +112,6 @@ class PairedSide {
     this.next = this.request();
   }
 
-  /** Reads the next chunk, and pairs its records with the records that wait in `other`. */
   async read(other: PairedSide): Promise<void> {
     const { done, value } = await this.next;
     if (done === true) {

@@ -10,7 +10,7 @@ const MAX_SHOWN_CHARACTERS = 30;
 
 const TRUNCATED = 'unexpected end of JSON input: the file is truncated';
 
-/** An export file. Each call of `open` reads the file from the start. */
+/** Each call of `open` reads the file from the start. */
 export interface ExportFileSource {
   /** The field of the request that contains the file; undefined if the file is the whole body, or in a bucket. */
   readonly field?: string;
@@ -189,7 +189,6 @@ export class ExportFileReader {
     return { path, names, text, value, organisation: Number(path[1]), name: field.name };
   }
 
-  /** Returns undefined if the caller does not want this value. */
   private withoutText(
     split: Pick<SplitValue, 'path' | 'names' | 'text' | 'value'>,
     { name }: OrganisationField,

@@ -21,7 +21,6 @@ interface Place {
   readonly name: string;
 }
 
-/** The JSON of a record, from which `remove` deletes invalid parts. */
 export class RecordParts {
   readonly value: unknown;
   /** For each list from which elements were deleted: the original positions of the other elements. */
@@ -94,7 +93,6 @@ export class RecordParts {
     return place;
   }
 
-  /** Returns an empty text if the value is absent or empty. */
   private givenForm(path: string): string {
     const place = this.find(path);
     const value: unknown = place === undefined ? undefined : Reflect.get(place.holder, place.name);

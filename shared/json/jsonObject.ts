@@ -9,7 +9,6 @@ export function isEmpty(json: JsonObject): boolean {
   return true;
 }
 
-/** Returns an empty object if the JSON value is not an object. */
 export function parseObject(text = '{}'): JsonObject {
   const json: unknown = JSON.parse(text);
   return isJsonObject(json) ? json : {};

@@ -113,7 +113,6 @@ type RequestShape<Operation extends 'export' | 'import'> = {
   >;
 };
 
-/** Returns the schemas of the options that an operation's request has, with their descriptions. */
 export function requestShape<Operation extends 'export' | 'import'>(
   schemas: Zod,
   operation: Operation,
