@@ -11,7 +11,6 @@ import { importOrganisations } from './import/operation.ts';
 /** The lowest cost of bcrypt, because the simulation discards the password hashes. */
 const BCRYPT_COST = 4;
 
-/** The results of an earlier validation, and the settings with which to simulate the import. */
 interface TrialSettings
   extends Pick<ImportSettings, 'orgIds' | 'excludedOrgIds' | 'onInspected'>,
     Required<Pick<ImportSettings, 'inspection'>> {

@@ -10,7 +10,6 @@ interface FunctionModules {
   readonly app: () => Promise<{ routes(ports: Ports): readonly Route[] }>;
 }
 
-/** Loaders for every function's contract and application, by name. A new function needs one line here. */
 export const functions = {
   removeOtpEmail: {
     contract: () => import('./removeOtpEmail/contract.ts'),

@@ -5,7 +5,6 @@ import type { ObjectStorage } from '../shared/objectStorage/objectStorage.ts';
 import type { Transfers } from '../shared/objectStorage/transfers.ts';
 import type { Store } from '../shared/store/store.ts';
 
-/** The dependencies of all functions, which the serving process provides. Each function uses some of them. */
 export interface Ports {
   readonly store: Store;
   readonly objectStorage: ObjectStorage;

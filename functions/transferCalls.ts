@@ -17,7 +17,7 @@ import type { Ports } from './ports.ts';
 
 const ID_BYTES = 16;
 
-/** Returns a random id for an object in the bucket for transfers. No other caller can guess it. */
+/** No other caller can guess the id. */
 export function newTransferId(): string {
   return randomBytes(ID_BYTES).toString('base64url');
 }
@@ -29,7 +29,6 @@ export function transferFacts({ instanceId = '' }: InstanceDescription, { userId
 
 const NO_BUCKET = 'the instance has no bucket for transfers';
 
-/** The texts of the error about a missing object: possible reasons, and the remedy. */
 const missing: Readonly<Record<TransferKind, string>> = {
   exports: 'the object was deleted or has expired',
   imports: 'the upload is unfinished, was deleted or has expired; finish the upload, or open another upload',
@@ -58,12 +57,10 @@ export async function findOwn(
 
 interface Deletion {
   readonly kind: TransferKind;
-  /** The name of the query parameter that contains the object's id. */
   readonly parameter: string;
   readonly operation: 'export' | 'import';
 }
 
-/** Returns the route by which callers delete their own objects of one kind from the bucket for transfers. */
 export function deletionRoute(ports: Ports, endpoint: Endpoint, { kind, parameter, operation }: Deletion): Route {
   const { transfers, limits } = ports;
   return {

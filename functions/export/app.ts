@@ -24,7 +24,6 @@ import { redirectToFile } from './transfer.ts';
 
 const MAX_REQUEST_BYTES = 4_000_000;
 
-/** Returns the routes of `/admin/v1/export` (specification 4.2). */
 export function routes(ports: Ports): readonly Route[] {
   const concurrency = new ConcurrencyLimit(ports.limits.concurrentTransfers, (limit) =>
     tooManyCalls({ kind: 'exports', limit }),
@@ -47,9 +46,7 @@ interface ExportRun {
   readonly audited: AuditedCall;
 }
 
-/**
- * Writes the export to the bucket first, if the request has a bucket. Then starts the response from the same snapshot.
- */
+/** If the request has both outputs, the object in the bucket and the response come from the same snapshot. */
 async function runExport({ ports, concurrency, audited }: ExportRun, context: Context<HttpEnv>): Promise<Response> {
   const { limits, objectStorage, transfers } = ports;
   const request = context.req.raw;

@@ -7,11 +7,10 @@ import { setFlags } from '../../shared/wire/requestMessage.ts';
 import { type ExportRequest, NO_ORGANISATION } from './contract.ts';
 import type { OrganisationExport } from './operation.ts';
 
-/** The progress of an export, which the audit trail records when the export ends. */
 export interface ExportProgress {
   /**
-   * The running export. If a request asks for an object in a bucket and for a response, two exports run: the first
-   * writes the object, the second writes the response.
+   * The running export. If a request asks for both outputs, the export of the object runs first, then the export of the
+   * response.
    */
   export: OrganisationExport | undefined;
   object: ObjectLocation | WrittenObject | undefined;
@@ -26,7 +25,6 @@ interface RecordedRequest
   readonly excludedOrgIds: readonly string[];
 }
 
-/** Returns the facts that the audit trail records when an export begins. */
 export function exportFacts(request: RecordedRequest, location: ObjectLocation | undefined): AuditFacts {
   const { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, orgsOnly = false, responseOutput } = request;
   const flags = { withPasswords, withOtp, withKeys, orgsOnly, responseOutput };
@@ -38,10 +36,6 @@ export function exportFacts(request: RecordedRequest, location: ObjectLocation |
   };
 }
 
-/**
- * Returns the facts about an ended export: the counts of exported records, the written objects, and the digest if the
- * file is complete.
- */
 export function progressFacts(progress: ExportProgress, isComplete: boolean): AuditFacts {
   if (progress.export === undefined) return {};
   const { counts, digest } = progress.export.manifest;

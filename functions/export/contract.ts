@@ -23,7 +23,6 @@ import { requestShape } from '../../shared/wire/transferOptions.ts';
 /** An id that no organisation has. An export that selects only this id writes a file with a manifest and no records. */
 export const NO_ORGANISATION = '-';
 
-/** The options of an export, which select the content of the export file. */
 export const exportOptions = { ...requestShape(z, 'export'), timeout: timeout.optional() };
 
 const exportRequestFields = {
@@ -51,7 +50,6 @@ const exportRequestFields = {
  */
 export const exportRequest = requestMessage(exportRequestFields);
 
-/** The export request's field names, by their snake_case and camelCase spellings. */
 export const exportFields: ReadonlyMap<string, string> = spellings(exportRequestFields);
 
 export type ExportRequest = z.output<typeof exportRequest>;
@@ -66,10 +64,8 @@ const exportedObject = z
   .strictObject({ manifest: exportedManifest, object: writtenObject })
   .meta({ id: 'ExportedObject' });
 
-/** The export response (specification 4.2): the export file or, for an export to a bucket only, the written object. */
 export const exportResponse = z.union([exportFile, exportedObject]);
 
-/** The part of the request's JSON Schema that requires `response_output` or `gcs_output`. */
 const outputs: JsonSchema = {
   anyOf: [
     { required: ['response_output'], properties: { response_output: { const: true } } },
@@ -137,10 +133,6 @@ const objectDeletion = (): OperationDescription => ({
   },
 });
 
-/**
- * The endpoint that deletes an object in the bucket for transfers, after an export has redirected the client to the
- * object.
- */
 export const objectDeletionEndpoint = {
   method: 'DELETE',
   path: exportEndpoint.path,

@@ -1,5 +1,3 @@
-// Merges the records of an export by organisation, and yields them as events.
-
 import type { Section } from '../../shared/organisation/sections/section.ts';
 import type { StoredDocument } from '../../shared/store/store.ts';
 import { compareBytes } from './selectedOrganisations.ts';
@@ -78,15 +76,11 @@ class Cursor {
     this.requested = this.request();
   }
 
-  /** Whether the cursor has returned all records in memory, and the scan may have more. */
   get isDrained(): boolean {
     return this.index === this.documents.length && !this.isEnded;
   }
 
-  /**
-   * Returns the next records if they belong to the organisation. Skips records of organisations with smaller ids,
-   * because the snapshot does not contain these organisations.
-   */
+  /** Skips records of organisations with smaller ids, because the snapshot does not contain these organisations. */
   take(orgId: string): Documents {
     while (compareBytes(this.documents[this.index]?.orgId ?? orgId, orgId) < 0) this.index++;
     const start = this.index;

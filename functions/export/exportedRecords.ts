@@ -18,14 +18,11 @@ import { type Collection, documentId, type Snapshot, type StoredDocument } from 
 type Documents = readonly StoredDocument[];
 
 interface RecordOptions {
-  /**
-   * Returns whether the file contains the organisation with this id; undefined if the file contains all organisations.
-   */
+  /** Undefined if the file contains all organisations. */
   readonly isExported: ((orgId: string) => boolean) | undefined;
   readonly leftToDo: LeftToDo;
 }
 
-/** Converts stored records to the records of an export file. */
 export class ExportedRecords {
   private readonly snapshot: Snapshot;
   private readonly options: RecordOptions;
@@ -41,7 +38,6 @@ export class ExportedRecords {
     this.findProviders = createFinder(snapshot, 'identityProviders', ['orgId', 'partition', 'body'], toProvider);
   }
 
-  /** Converts an organisation's records of one section, and adds their manual steps to `leftToDo`. */
   async convert(section: Section, stored: Documents): Promise<Documents> {
     const documents = await this.withoutDeleted(section, stored);
     if (documents.length === 0) return documents;
@@ -131,12 +127,11 @@ async function readDeletions(snapshot: Snapshot) {
  */
 type Finder<Fact> = (ids: readonly string[]) => Promise<(id: string) => Fact | undefined>;
 
-/** The number of documents above which a finder clears its cache. */
 const MAX_CACHED = 10_000;
 
 /**
- * Creates a finder that caches documents, because many records refer to the same few documents.
- * @param toFact returns the facts to cache about a document; the document itself may be large
+ * Creates a finder that caches facts about documents, because many records refer to the same few documents.
+ * @param toFact returns the facts to cache, because a whole document may be large
  */
 function createFinder<Fact>(
   snapshot: Snapshot,

@@ -30,18 +30,12 @@ export async function openSnapshot(store: Store, timeoutMs: number | undefined):
 }
 
 export interface ExportSelection extends ExportRequestOptions {
-  /** Request fields that the service does not know. The manifest lists them. */
   readonly ignored?: readonly IgnoredField[];
-  /**
-   * Whether the file contains only organisations, without records. Each organisation then contains the id of the
-   * exporting instance.
-   */
   readonly orgsOnly?: boolean;
 }
 
-/** The instance that exports, and the caller. The manifest contains both. */
 interface ExportOrigin extends InstanceDescription {
-  /** The caller, and the caller's organisation; undefined if the caller used no token. */
+  /** Undefined if the caller used no token. */
   readonly exportedBy?: { readonly userId: string; readonly orgId: string };
 }
 
@@ -146,7 +140,6 @@ class Exporter {
     yield this.writer.take();
   }
 
-  /** Writes an entry for each organisation, with its records of the given sections. */
   private async *entries(exported: readonly Section[]): AsyncGenerator<readonly string[]> {
     const { organisations, scan } = await selectOrganisations(this.snapshot, this.selection);
     const scans = exported.map((section) => ({
@@ -188,12 +181,10 @@ class Exporter {
   }
 }
 
-/** Returns the sections that an export contains, in the order of the file. */
 function exportedSections({ withKeys }: ExportSelection): readonly Section[] {
   return sections.filter(({ keys }) => keys !== true || withKeys);
 }
 
-/** Returns the stored fields that the export reads. They include credentials only if the request does. */
 function selectFields(section: Section, selection: ExportSelection): readonly FieldName[] {
   const credentials = (section.credentials ?? []).filter(({ flag }) => selection[flag]);
   const factor: FieldName[] = mayHaveOtpEmail(section) && selection.withOtp ? ['otpEmail'] : [];

@@ -4,7 +4,6 @@ import type { StoredDocument } from '../../shared/store/store.ts';
 
 type TextInserter = (json: string, text: string) => string;
 
-/** A stored credential, and the function that inserts it into a record's JSON. */
 interface CredentialInsertion {
   readonly field: Credential['field'];
   readonly insert: TextInserter;
@@ -17,7 +16,6 @@ const insertionsOf = new Map(
   ]),
 );
 
-/** Returns the JSON of each record, with the record's credentials. */
 export function recordTexts(section: Section, documents: readonly StoredDocument[]): readonly string[] {
   const insertions = insertionsOf.get(section) ?? [];
   return documents.map((document) => recordText(document, insertions));

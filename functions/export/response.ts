@@ -94,11 +94,9 @@ function streamUntil(
 
 interface HeldFile {
   readonly parts: Uint8Array<ArrayBuffer>[];
-  /** Whether the parts contain the whole file. */
   readonly isWhole: boolean;
 }
 
-/** Reads chunks into memory until the file ends, or until the chunks exceed the limit. */
 async function hold(content: AsyncIterator<Uint8Array>, maxBytes: number): Promise<HeldFile> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   for (let size = 0; size <= maxBytes; ) {

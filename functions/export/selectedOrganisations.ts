@@ -1,5 +1,3 @@
-// Reads the organisations that an export selects, and their records, from a snapshot.
-
 import { isInRemoval, organisationSection } from '../../shared/organisation/allSections.ts';
 import { type Section, sectionPartition, sectionPartitions } from '../../shared/organisation/sections/section.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
@@ -66,7 +64,7 @@ export async function selectOrganisations(
 const MAX_SKIPPED = 500;
 
 /**
- * Scans all organisations. Skips an unselected organisation with many records by starting a new query.
+ * Skips an unselected organisation with many records by starting a new query.
  * @param isSelected undefined if all organisations are selected
  */
 async function* scanAll(

@@ -1,5 +1,3 @@
-// Redirects the response of an export that exceeds the size limit of responses.
-
 import {
   onlyObjectWritten,
   redirectionFailed,
@@ -18,7 +16,6 @@ import type { ExportProgress } from './auditFacts.ts';
 interface LargeExport {
   readonly request: Request;
   readonly transfers: Transfers | undefined;
-  /** The instance, and the user who may delete the object. */
   readonly facts: TransferFacts;
   /** The greatest size of a response in bytes. */
   readonly limit: number;
@@ -74,7 +71,6 @@ async function discard(transfers: Transfers, id: string, object: WrittenObject):
   }
 }
 
-/** Adds the name of the written object to the error of a failed redirect. */
 function namingObject(reason: unknown, written: WrittenObject): IdentityError {
   const error = IdentityError.from(reason);
   const { generation } = written;

@@ -30,7 +30,6 @@ import { type ImportAnswer, type ImportClient, respond } from './results/respond
 import { uniqueStamp } from './stamp.ts';
 import { findUpload, openUpload } from './uploads.ts';
 
-/** Returns the routes of `/admin/v1/import` (specification 4.3). */
 export function routes(ports: Ports): readonly Route[] {
   const concurrency = new ConcurrencyLimit(ports.limits.concurrentTransfers, (limit) =>
     tooManyCalls({ kind: 'imports', limit }),
@@ -144,12 +143,11 @@ async function runImport(
   }
 }
 
-/** Returns a callback that records the deletions of a mirroring import in the audit trail. */
 function recordDeletions(audited: AuditedCall): NonNullable<ImportSettings['onDeleting']> {
   return (transaction, deleted) => audited.recordIn(transaction, 'import.deleted', deleted.map(deletionFacts));
 }
 
-/** Returns a body that a call in this process supplies. Nothing needs to be closed, unlike a body from the network. */
+/** Unlike a body from the network, the body of a call in this process has nothing to close. */
 function localBody(open: NonNullable<LocalCall['readBody']>): Pick<ReceivedBody, 'open' | 'close'> {
   return { open, close: async () => {} };
 }

@@ -11,10 +11,6 @@ import type { InspectedFile } from './context.ts';
 import type { Deletion, ImportRequestOptions } from './contract.ts';
 import type { FoundSource } from './request/envelope.ts';
 
-/**
- * Returns the facts that the audit trail records when an import begins. They include all flags of the request except
- * `ids`.
- */
 export function importFacts(
   { ids: _, onConflict, maxDeleted, replaceChanged, ...flags }: ImportRequestOptions,
   { location }: FoundSource,
@@ -36,7 +32,6 @@ export function importFacts(
   };
 }
 
-/** Returns the facts of the audit event about a deleted record. */
 export function deletionFacts({ type, orgId, id, name }: Deletion): AuditFacts {
   const recorded = (text: string) => text.slice(0, MAX_RECORDED_CHARACTERS);
   return {

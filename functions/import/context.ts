@@ -14,9 +14,8 @@ import type { ReservedNames } from './read/reservedNames.ts';
 import type { ImportReport } from './results/report.ts';
 import type { AttemptStamps } from './stamp.ts';
 
-/** The settings of an import: the options of its request, and the facts and callbacks that its caller adds. */
 export interface ImportSettings extends Partial<ImportRequestOptions> {
-  /** The calling user. The import must not delete this user or change this user's state. */
+  /** The import must not delete the calling user or change this user's state. */
   readonly caller?: Pick<Caller, 'userId'>;
   /** The cost of bcrypt for clear passwords. With the default cost, every ZITADEL release can verify the hashes. */
   readonly bcryptCost?: number | undefined;
@@ -27,9 +26,8 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
   readonly beginning?: Beginning;
   /** Called after the validation of the file, before the first write. If this function throws, the import fails. */
   readonly onInspected?: (file: InspectedFile) => Promise<void>;
-  /** Returns the milliseconds until the import's timeout; undefined for an import without a timeout. */
+  /** Returns undefined if the import has no timeout. */
   readonly msLeft?: () => number | undefined;
-  /** Called when the import begins to wait for the lock. */
   readonly onWait?: () => void;
   /** Called when the import has the lock, possibly after a wait. If this function throws, the import fails. */
   readonly onLocked?: () => Promise<unknown>;
@@ -37,7 +35,6 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
    * Called in each transaction of a mirroring import that deletes records. If this function throws, the import fails.
    */
   readonly onDeleting?: (transaction: Transaction, deleted: readonly Deletion[]) => Promise<void>;
-  /** The unknown fields of the request. The import warns about each of them. */
   readonly ignored?: readonly IgnoredField[];
   /** Called at the start of each phase, and when the import begins to wait for the instance's lock. */
   readonly onProgress?: () => void;
@@ -46,7 +43,6 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
    * mirroring import needs its own validation, which collects the keys of the file's records.
    */
   readonly inspection?: Inspection;
-  /** The limits of the file; by default there are none. */
   readonly limits?: Pick<Limits, 'organisations' | 'clearPasswords' | 'dryRunRecords'>;
 }
 
@@ -54,7 +50,6 @@ export interface InspectedFile {
   /** SHA-256 of the file's bytes, base64url. */
   readonly digest: string;
   readonly orgIds: readonly string[];
-  /** Returns how many records the import has decided so far, by outcome. */
   readonly totals: () => Readonly<Record<string, number>>;
   readonly progress: () => ImportProgress;
 }
@@ -101,7 +96,7 @@ export interface ImportContext {
   readonly rules: Rules;
   readonly beginning: Beginning;
   readonly bcryptCost: number;
-  /** The records that the import deletes; undefined unless the import mirrors the file. */
+  /** Undefined unless the import mirrors the file. */
   readonly mirror?: Mirror | undefined;
   /** The organisations whose removal was interrupted: their records count as missing. */
   readonly removed: ReadonlySet<string>;

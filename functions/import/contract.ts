@@ -60,40 +60,34 @@ const importRequestFields = {
  */
 export const importRequest = requestMessage(importRequestFields);
 
-/** The import request's field names, by their snake_case and camelCase spellings. */
 export const importFields: ReadonlyMap<string, string> = spellings(importRequestFields);
 
 export type ImportRequest = z.output<typeof importRequest>;
 
 export type ImportRequestOptions = RequestOptions<typeof importOptions>;
 
-/** What to do with organisations that exist, and with records that exist with other content. */
 export type OnConflict = ImportRequest['onConflict'];
 
-/** What to do with a record that exists with other content. */
 export type RecordConflict = Exclude<OnConflict, 'fail'>;
 
 /**
- * Returns what to do with existing records. With `fail`, all organisations are new, so an existing record usually
- * belongs to another organisation, and the import reports it.
+ * With `fail`, all organisations are new. So an existing record usually belongs to another organisation, and the import
+ * reports it.
  */
 export function recordConflict(onConflict: OnConflict): RecordConflict {
   return onConflict === 'fail' ? 'report' : onConflict;
 }
 
-/** Fields that select an object in a bucket. */
 export const bucketFields = ['dataOrgsGcs', 'dataOrgsv1Gcs'] as const;
 
 /** Fields that select an upload: the first opens an upload, the second imports its file. */
 export const uploadFields = ['upload', 'dataOrgsUpload'] as const;
 
-/** ZITADEL's sources that this service does not support: files on the server, and S3. */
 export const unsupportedSources = ['dataOrgsLocal', 'dataOrgsv1Local', 'dataOrgsS3', 'dataOrgsv1S3'] as const;
 
 const count = z.record(z.string(), z.int().positive());
 const counts = count.describe('Numbers of records by section. A section without such records is absent.');
 
-/** Returns the schemas of an issue's reason and parameters. Clients must expect further reasons. */
 function issueFields(rows: Readonly<Record<string, IssueRow>>, kind: string) {
   const description = `The reason of the ${kind}. The names of reasons never change, unlike the messages. Later versions may add reasons.`;
   return {
@@ -213,7 +207,6 @@ export const openedUpload = z
 
 export type OpenedUpload = z.output<typeof openedUpload>;
 
-/** The media type of events: one JSON object per line. */
 export const NDJSON = 'application/x-ndjson';
 
 const lockHolder = z.strictObject({
@@ -327,10 +320,6 @@ const importOperation = (): OperationDescription => ({
   },
 });
 
-/**
- * Returns the JSON Schema that requires exactly one source field: an export file, the text of a file, an object or an
- * upload.
- */
 function oneSource(): JsonSchema {
   const { $defs = {}, properties = {} } = describeRequest(inlineFiles, {});
   const kinds = [

@@ -50,7 +50,7 @@ function collectionsReadAgain({ nested: counts }: Inspection): ReadonlySet<Colle
 interface ImportCall extends Pick<ImportContext, 'source' | 'inspected' | 'signal' | 'beginning'> {
   readonly report: ImportReport;
   readonly store: Store;
-  /** Receives the records to delete; undefined unless the import mirrors the file. */
+  /** Undefined unless the import mirrors the file. */
   readonly deletions: Deletions | undefined;
   readonly settings: ImportSettings;
   readonly stamp: string;
@@ -122,7 +122,6 @@ export async function readBeginning(store: Store, signal: AbortSignal): Promise<
   return { position, memberRemovals: removals.count };
 }
 
-/** Validates the whole file, and calls `onInspected`. Writes nothing. */
 async function inspectFile(call: ImportCall): Promise<Inspection> {
   const { source, inspected, settings, signal, report, deletions } = call;
   const isSelected = organisationFilter(settings);
@@ -154,7 +153,7 @@ async function inspectFile(call: ImportCall): Promise<Inspection> {
   return inspection;
 }
 
-/** Acquires the instance's lock and writes the file. The lock is exclusive if the import can change stored records. */
+/** Writes the file under the instance's lock, which is exclusive if the import can change stored records. */
 async function locked(call: ImportCall, inspection: Inspection): Promise<ImportResponse> {
   const { settings, signal, report } = call;
   const request: LockRequest = {
@@ -235,7 +234,6 @@ function fileLimits({ limits, dryRun, mirror }: ImportSettings): FileLimits {
   return { ...limits, records: limits.dryRunRecords };
 }
 
-/** Returns the numbers of records to import, by section. */
 function recordTotals(
   { organisations, counts }: Inspection,
   { withKeys }: ImportSettings,
@@ -250,7 +248,6 @@ function recordTotals(
 /** The errors after which the user cannot continue the import by sending the same request again. */
 const unresumable = [objectReplaced, organisationsExist];
 
-/** Adds the import's progress to an error, if the import was interrupted or had already written records. */
 function withProgress(error: unknown, { signal, report }: Pick<ImportCall, 'signal' | 'report'>): unknown {
   if (!signal.aborted && Object.keys(report.totals).length === 0) return error;
   return IdentityError.from(error).withDetail({

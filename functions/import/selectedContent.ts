@@ -16,7 +16,6 @@ export function missingWarnings({ organisations }: Inspection, { orgIds }: Impor
   return Array.from(missing, (id) => ({ type, id, ...warn('organisation_missing', {}) }));
 }
 
-/** Returns the sections of a phase that have records to import. */
 export function carriedSections(
   phase: Section['phase'],
   { counts }: Inspection,
@@ -29,18 +28,15 @@ export function carriedSections(
   );
 }
 
-/** Returns the sections whose records contain nested records of the given sections. */
 export function parentSections(carried: ReadonlySet<Section>, inspection: Inspection): Section[] {
   const names = new Set([...carried].map(({ name }) => name).filter((name) => (inspection.nested[name] ?? 0) > 0));
   return sections.filter(({ nested }) => nested !== undefined && names.has(nested.section.name));
 }
 
-/** Whether an import includes a section. It includes sections of keys only if `withKeys` is set. */
 export function isCarried(section: Section, withKeys = false): boolean {
   return section.keys !== true || withKeys;
 }
 
-/** Counts the records and fields of the file that this import omits. */
 export function countNotCarried(
   { counts, organisations, unknown, leftOut }: Inspection,
   { withKeys }: ImportSettings,

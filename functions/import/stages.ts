@@ -10,7 +10,6 @@ import type { Section } from '../../shared/organisation/sections/section.ts';
 import type { DocumentKey, Write } from '../../shared/store/store.ts';
 import type { ImportWarning } from './contract.ts';
 
-/** A record of the file with its key and names. */
 export interface Planned extends RecordPlan {
   /**
    * The issue because of which the import must not write the record, if planning or the check found an issue. If the
@@ -95,17 +94,14 @@ export function failed(issue: RecordIssue): RecordOutcome {
   return { kind: 'failed', issue };
 }
 
-/** Adds the warnings about a record to its outcome. If the record failed, the outcome has no warnings. */
 export function withWarnings(outcome: RecordOutcome, warnings: readonly RecordWarning[]): RecordOutcome {
   return warnings.length === 0 || outcome.kind === 'failed' ? outcome : { ...outcome, warnings };
 }
 
-/** Returns the issue of a record whose key repeats the key of an earlier record of the file. */
 export function repetitionIssue({ error: { exists } }: Section): RecordIssue {
   return { ...exists, reason: 'record_repeated' };
 }
 
-/** Whether the import wrote the record: the outcome is `created` or `overwritten`. */
 export function isWritten(outcome: RecordOutcome): outcome is WrittenOutcome {
   return outcome.kind === 'created' || outcome.kind === 'overwritten';
 }

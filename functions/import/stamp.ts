@@ -23,7 +23,6 @@ export class AttemptStamps {
   readonly stamp: string;
   private attempts = 0;
 
-  /** @param stamp the call's stamp; see `uniqueStamp` */
   constructor(stamp: string) {
     this.stamp = stamp;
   }

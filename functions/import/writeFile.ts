@@ -13,7 +13,6 @@ import { isCreatedByCall } from './stamp.ts';
 import { writeOrganisations } from './writeOrganisations.ts';
 import { writePhase } from './writePhase.ts';
 
-/** Writes the organisations, then their records phase by phase. */
 export async function writeFile(context: ImportContext): Promise<void> {
   const { settings, inspection } = context;
   const { report } = context.state;

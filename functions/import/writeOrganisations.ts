@@ -1,5 +1,3 @@
-// The first phase of an import: the organisations, into which later phases write records.
-
 import { withoutEmpty } from '../../shared/defined.ts';
 import { organisationSection, organisationUnnamed } from '../../shared/organisation/allSections.ts';
 import { reportedIssue } from '../../shared/organisation/relations.ts';
@@ -76,10 +74,7 @@ function existsAfter(outcome: RecordOutcome): boolean {
   return outcome.kind !== 'failed' || outcome.issue === organisationSection.error.exists;
 }
 
-/**
- * Reports an organisation that cannot be written. An existing organisation without a name in the file counts as
- * unchanged.
- */
+/** Counts an existing organisation without a name in the file as unchanged. */
 function reportUncreatable({ header, issue }: FileOrganisation, isStored: boolean, report: ImportReport): void {
   const { orgId, record } = header;
   const keepsName = isStored && record === undefined;

@@ -30,7 +30,6 @@ interface Call {
   readonly caller: Caller;
 }
 
-/** Authenticates a call. By default, the token is in the Authorization header. */
 async function beginCall(
   { store, now, authenticate = authenticateToken }: RoutePorts,
   authorization: string | undefined,

@@ -29,7 +29,6 @@ const operationDetails = z
   .readonly()
   .meta({ id: 'Details' });
 
-/** The response of a removal (specification 4.1). */
 export const removeOtpEmailResponse = z
   .strictObject({ details: operationDetails })
   .meta({ id: 'RemoveOtpEmailResponse' });
@@ -54,10 +53,7 @@ const removal = (): OperationDescription => ({
 
 const betaRemoval = (): OperationDescription => ({ ...removal(), operationId: 'removeOtpEmailBeta', deprecated: true });
 
-/**
- * For each generation of the API, the REST endpoint and the RPC path that remove the factor (specification 4.1).
- * Released ZITADEL clients still call the beta.
- */
+/** Released ZITADEL clients still call the beta. */
 export const removals = {
   v2: {
     endpoint: { method: 'DELETE', path: '/v2/users/:userId/otp_email', operation: removal },
@@ -71,7 +67,7 @@ export const removals = {
 
 const MAX_DOMAIN_CHARACTERS = 200;
 
-/** The domain whose passkeys to list. The limit on its length counts code points, as in JSON Schema. */
+/** The limit on the length counts code points, as in JSON Schema. */
 export const domainParameter = z
   .string()
   .refine((domain) => domain !== '' && [...domain].length <= MAX_DOMAIN_CHARACTERS)
@@ -104,9 +100,7 @@ export function readMethodsRequest(value: unknown): MethodsRequest {
   throw invalidRequest(error.issues.map(({ path, message }) => ({ field: path.join('.'), description: message })));
 }
 
-/**
- * For each field of ZITADEL's message `DomainQuery`, its query parameters. ZITADEL's gateway accepts both spellings.
- */
+/** The query parameters of ZITADEL's message `DomainQuery`. ZITADEL's gateway accepts both spellings. */
 const parameters = {
   includeWithoutDomain: ['includeWithoutDomain', 'include_without_domain'],
   domain: ['domain'],
@@ -114,7 +108,7 @@ const parameters = {
 
 const prefixes = ['domainQuery', 'domain_query'];
 
-/** The texts that ZITADEL's gateway accepts as booleans, with their values. */
+/** ZITADEL's gateway accepts these texts as booleans. */
 const booleans: ReadonlyMap<string, boolean> = new Map([
   ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((text) => [text, true] as const),
   ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((text) => [text, false] as const),
@@ -206,10 +200,6 @@ const list = (): OperationDescription => ({
   },
 });
 
-/**
- * For each generation of the API, the REST endpoint and the RPC path that list a user's authentication methods
- * (specification 4.5).
- */
 export const lists = {
   v2: {
     endpoint: { method: 'GET', path: '/v2/users/:userId/authentication_methods', operation: list },

@@ -1,5 +1,3 @@
-// Checks a batch: completes its records, and checks the documents to which the records refer.
-
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { type Gift, giftOf } from '../../../shared/organisation/privileges.ts';
 import { type PlannedReference, planReferences } from '../../../shared/organisation/recordPlan.ts';
@@ -24,7 +22,6 @@ import { withoutMissingTargets } from './missingTargets.ts';
 
 type CheckContext = Pick<ImportContext, 'store' | 'removed' | 'rules' | 'mirror' | 'state'>;
 
-/** A completed record with its references and the privilege that it gives. */
 interface Subject extends Referring {
   readonly gift: Gift | undefined;
 }
@@ -127,9 +124,6 @@ function isRemoved(target: StoredDocument, removed: ReadonlySet<string>): boolea
   return removed.has(textAt(parseObject(target.body), 'projectGrant.grantedOrgId', ''));
 }
 
-/**
- * Checks a record. The warnings list changed fields, missing targets, and targets that make the import omit the record.
- */
 function checkRecord({ rules, state }: CheckContext, subject: Subject, found: Found): BatchRecord {
   const referring = withoutMissingTargets(subject, found);
   const rejection = subject.plan.rejection ?? findRejection(referring, found, state.created);

@@ -6,7 +6,6 @@ import type { Completion } from '../../../shared/organisation/sections/section.t
 import type { Reader } from '../../../shared/store/store.ts';
 import { failed, type Planned, type Settled } from '../stages.ts';
 
-/** A record in which the import has completed missing fields, with the warnings about the record. */
 export interface Completed {
   readonly plan: Planned;
   readonly warnings: readonly RecordWarning[];

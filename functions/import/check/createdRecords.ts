@@ -17,9 +17,8 @@ const referenced = new Set(
   ]),
 );
 
-/** The facts about a created record that the checks of later records need. */
 interface CreatedRecord extends Pick<OrganisationRecord, 'orgId' | 'section'> {
-  /** The record's digest. Undefined unless the file contains records that are nested in records of this section. */
+  /** Undefined unless the file contains records that are nested in records of this section. */
   readonly digest: string | undefined;
 }
 
@@ -33,10 +32,7 @@ export class CreatedRecords {
   private readonly kept = new Map<string, CreatedRecord>();
   private readonly notCarried = new Set<string>();
 
-  /**
-   * @param stamp the import's stamp; see `uniqueStamp`
-   * @param nested for each section, the number of the file's records that other records contain
-   */
+  /** @param nested for each section, the number of the file's records that other records contain */
   constructor(stamp: string, nested: Counts) {
     this.stamp = stamp;
     this.nested = nested;
@@ -59,7 +55,6 @@ export class CreatedRecords {
     return this.notCarried.has(documentPath(key));
   }
 
-  /** Returns the created records with the given keys, by path. */
   find(keys: readonly DocumentKey[]): ReadonlyMap<string, StoredDocument> {
     const found = new Map<string, StoredDocument>();
     if (this.kept.size === 0) return found;

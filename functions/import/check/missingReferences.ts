@@ -1,5 +1,3 @@
-// Checks that the records to which imported records refer are stored.
-
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -27,9 +25,8 @@ type Rejection = RecordIssue | 'notCarried';
 type TargetRejection = KeyedIssue | 'notCarried';
 
 /**
- * Returns the reason to reject a record. The first reference whose target is missing, invalid or in another
- * organisation determines the reason.
- * @param created looks up whether this import omits a record
+ * Returns the reason to reject a record, from the first reference whose target is missing, invalid or in another
+ * organisation.
  */
 export function findRejection(
   { plan: { record }, references }: Referring,
@@ -71,7 +68,6 @@ function checkReference(
   return isOwn ? missingBesideOwn.issue : missing;
 }
 
-/** Adds the field and the id of the target to an issue. */
 function withTarget(
   issue: KeyedIssue,
   planned: PlannedReference,
@@ -79,7 +75,7 @@ function withTarget(
   found: Found,
 ): RecordIssue {
   const targetOf = ({ key }: PlannedReference) => found.get(documentPath(key));
-  // The issue may also come from another reference of the record, if the absence of its target has the same issue.
+  // Another reference of the record may have caused the issue: a missing target of that reference has the same issue.
   const explains = (other: PlannedReference) => other === planned || other.reference.missing.key === issue.key;
   const missing = [planned, ...references].find(
     (other) => explains(other) && targetOf(other) === undefined && !isKeptIfMissing(other),
@@ -114,7 +110,6 @@ function isOpen({ openTo }: Reference, body: JsonObject | undefined, orgId: stri
   return openTo !== undefined && body !== undefined && textAt(body, openTo, orgId) === orgId;
 }
 
-/** Whether a record's parent is stored with the same content as in the file. */
 function isStoredParent({ parent }: OrganisationRecord, stored: StoredDocument | undefined): boolean {
   return parent !== undefined && stored !== undefined && hasStoredContent(planRecord(parent, false), stored);
 }

@@ -1,5 +1,3 @@
-// Removes roles from grants if the project or project grant does not have them, and missing actions from triggers.
-
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { parseObject, textsAt } from '../../../shared/json/jsonObject.ts';
 import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
@@ -12,7 +10,6 @@ import type { Found, Referring } from './missingReferences.ts';
  * Removes the missing roles of a grant, or the missing actions of a trigger, and adds a warning for each. Leaves a
  * record unchanged if no role or action would remain. Removing roles is safe: a grant with fewer roles gives fewer
  * rights than in the source.
- * @param found the targets of the record's references, by path
  */
 export function withoutMissingTargets(referring: Referring, found: Found): Referring {
   const { plan, warnings, references } = referring;

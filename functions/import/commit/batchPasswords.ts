@@ -13,16 +13,11 @@ export class BatchPasswords {
   private readonly hashes = new Map<RecordPlan, Promise<string>>();
   private readonly verified = new Map<RecordPlan, { readonly hash: string; readonly result: Promise<boolean> }>();
 
-  /**
-   * @param cost the cost of bcrypt
-   * @param signal ends the hashing
-   */
   constructor(cost: number, signal: AbortSignal) {
     this.cost = cost;
     this.signal = signal;
   }
 
-  /** Adds the hashes of clear passwords to the writes of a decided batch. */
   async complete(decided: Decided): Promise<Decided> {
     const written = decided.records.filter(({ plan, outcome }) => isWritten(outcome) && hasClearPassword(plan));
     if (written.length === 0) return decided;

@@ -31,9 +31,8 @@ interface BatchInFlight {
 }
 
 /**
- * Commits records in batches, and reports outcomes in the order of the records. A limit on the batches in flight bounds
- * the memory. Disposing of the writer waits for the batches in flight, so that nothing is written after an error, and
- * reports the outcomes of successful batches.
+ * Commits records in batches, and reports outcomes in the order of the records. Disposing of the writer waits for the
+ * batches in flight, so that nothing is written after an error, and reports the outcomes of successful batches.
  */
 export class RecordWriter implements AsyncDisposable {
   private readonly context: ImportContext;
@@ -52,7 +51,7 @@ export class RecordWriter implements AsyncDisposable {
     this.waiting = new WaitingRecords(context);
   }
 
-  /** Adds records. Resolves when the writer accepts further records; awaiting the promise is the backpressure. */
+  /** Resolves when the writer accepts further records: awaiting the promise is the backpressure. */
   async add(plans: readonly Planned[]): Promise<void> {
     for (const plan of plans) {
       const bytes = maxStoredBytes(plan);
@@ -67,7 +66,6 @@ export class RecordWriter implements AsyncDisposable {
     }
   }
 
-  /** Writes the remaining records, and waits for all batches in flight. */
   async finish(): Promise<void> {
     await this.send();
     while (this.inFlight.length > 0) await this.settleFirst();
@@ -81,7 +79,7 @@ export class RecordWriter implements AsyncDisposable {
     }
   }
 
-  /** Writes the records that wait for names. Repeats this until no further record gets its name. */
+  /** Writes the records that wait for names, until no further record gets its name. */
   private async writeWaiting(): Promise<void> {
     let waiting = this.waiting.take();
     while (waiting.length > 0) {
@@ -119,10 +117,7 @@ export class RecordWriter implements AsyncDisposable {
     return this.inFlight.length >= batchesInFlight || this.bytesInFlight + MAX_COMMIT_BYTES > MAX_BYTES_IN_FLIGHT;
   }
 
-  /**
-   * Writes a batch. Returns an empty list if the signal stopped the batch: the user can repeat the import to write
-   * these records.
-   */
+  /** Returns an empty list if the signal stopped the batch: the user can repeat the import to write these records. */
   private async write(batch: readonly Planned[]): Promise<readonly Settled[]> {
     const { signal } = this.context;
     try {

@@ -10,7 +10,6 @@ export interface WaitingRecord {
   readonly plan: Planned;
   /** The outcome if the holder does not give up the name. */
   readonly settled: Settled;
-  /** The path of the record that has the name. */
   readonly holder: string;
 }
 
@@ -39,7 +38,6 @@ export class WaitingRecords {
     return true;
   }
 
-  /** Returns all waiting records, and clears the list. */
   take(): readonly WaitingRecord[] {
     const { waiting } = this;
     this.waiting = [];
@@ -50,7 +48,6 @@ export class WaitingRecords {
 /**
  * Orders waiting records so that each record follows the record whose name it needs. Records that wait for each other
  * are in the same group.
- * @param bytesOf the size of a record in a commit
  * @returns the groups, in the order in which to write them
  */
 export function* inWaitingOrder(

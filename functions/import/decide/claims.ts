@@ -35,7 +35,6 @@ export class ClaimLedger {
 
   private readonly freed: ReadonlyMap<string, FreedHolder>;
   private readonly overwrites: boolean;
-  /** The stored records to delete because the batch needs their names, by path. */
   readonly released = new Map<string, DocumentKey>();
 
   /**
@@ -93,7 +92,6 @@ export class ClaimLedger {
     return undefined;
   }
 
-  /** Gives up the record's earlier names, and claims its new names. */
   private apply(plan: RecordPlan, held: readonly DocumentKey[]): void {
     const holder = { orgId: plan.record.orgId, ownerId: documentPath(plan.key) };
     this.giveUp(plan, held);
@@ -109,7 +107,6 @@ export class ClaimLedger {
     for (const key of freed.claims) this.free(key, path);
   }
 
-  /** Frees a name if the record has it. */
   private free(key: DocumentKey, owner: string): void {
     const name = documentPath(key);
     if (this.findHolder(name)?.ownerId === owner) this.after.set(name, { key, holder: undefined });
@@ -121,10 +118,7 @@ export class ClaimLedger {
   }
 }
 
-/**
- * Returns the issue of a taken name. The issue contains the holder, because callers of imports have access to every
- * organisation.
- */
+/** The issue contains the holder, because callers of imports have access to every organisation. */
 function takenIssue(
   taken: KeyedIssue,
   { record, key }: RecordPlan,

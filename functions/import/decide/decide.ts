@@ -37,7 +37,6 @@ export interface StoredBatch extends StoredRecords {
   readonly early: readonly DoomedRecord[];
 }
 
-/** The stored data of a batch of new records. */
 export const nothingStored: StoredBatch = {
   documents: new Map(),
   changed: new Set(),

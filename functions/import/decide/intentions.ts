@@ -21,9 +21,8 @@ import { differingFields, isSameRecord } from './storedEquality.ts';
 /** The facts about an import on which all decisions about records depend. */
 export interface Rules {
   readonly onConflict: RecordConflict;
-  /** The import's stamp, which is unique; see `uniqueStamp`. */
+  /** See `uniqueStamp`. */
   readonly stamp: string;
-  /** The path of the calling user's record. */
   readonly callerPath: string | undefined;
 }
 
@@ -32,7 +31,6 @@ export interface StoredRecords {
   readonly documents: ReadonlyMap<string, StoredDocument>;
   /** The paths of the stored records that calls other than imports have changed since the import began. */
   readonly changed: ReadonlySet<string>;
-  /** The records that equal the stored records. */
   readonly equal: ReadonlySet<RecordPlan>;
   /** The members that a command has removed since the import began. */
   readonly removed: ReadonlySet<RecordPlan>;
@@ -49,7 +47,6 @@ export interface StoredRecords {
 /** What to do with a record if its names are free. If the outcome is already final, the intention is the outcome. */
 type Intention = RecordOutcome | 'create' | 'overwrite';
 
-/** The intentions about the records of a batch, in their order. */
 export type Intentions = ReadonlyMap<Checked, Intention>;
 
 /**
@@ -118,7 +115,6 @@ function storedSection({ partition = '' }: StoredDocument): Section | undefined 
   return findSection(name);
 }
 
-/** Returns the issue of a record whose id belongs to a record of another organisation or section. */
 function foreignId({ record: { section, orgId } }: RecordPlan, stored: StoredDocument): RecordIssue {
   const holder = withArticle(recordNoun(storedSection(stored)?.name ?? 'record'));
   const params = { holder, owner: `organisation ${stored.orgId ?? ''}` };
@@ -196,10 +192,7 @@ export function decideRepetition(
   return areEqual && !isList(section) ? { kind: 'unchanged' } : failed(repetitionIssue(section));
 }
 
-/**
- * Decides the outcome of a record whose key repeats an earlier record of the file. This import has stored the earlier
- * record.
- */
+/** Decides like `decideRepetition`, but for an earlier record that this import has stored. */
 function decideStoredRepetition(plan: RecordPlan, areEqual: boolean, stored: StoredDocument): RecordOutcome {
   const section = storedSection(stored) ?? plan.record.section;
   return decideRepetition(plan, areEqual, { section, json: parseObject(stored.body) });

@@ -15,7 +15,7 @@ function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPla
   return { ...plan, record: { ...record, json, ...serialise(json), state: { ...record.state, value: state } } };
 }
 
-/** Returns the states before and after an overwrite; undefined if the state does not change. */
+/** Returns undefined if an overwrite would not change the state. */
 export function stateChange(plan: RecordPlan, stored: StoredDocument) {
   const { section } = plan.record;
   const after = withStoredState(plan, stored).record.state?.value ?? '';
@@ -31,7 +31,6 @@ export function changedFixedFields({ record }: RecordPlan, stored: StoredDocumen
   return fixed.filter((path) => (valueAt(record.json, path) ?? false) !== (valueAt(previous, path) ?? false));
 }
 
-/** Whether the imported record keeps all names of the stored record that an organisation can reserve. */
 export function keepsReservedNames({ record }: RecordPlan, stored: StoredDocument): boolean {
   const previous = parseObject(stored.body);
   const nameIn = (json: JsonObject, path: string) => foldLookAlikes(textAt(json, path, record.orgId));
@@ -40,7 +39,6 @@ export function keepsReservedNames({ record }: RecordPlan, stored: StoredDocumen
   );
 }
 
-/** Returns the claims that a stored record may have. */
 export function heldClaims({ record }: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
   if (stored?.body === undefined) return [];
   const previous = toRecord(record.section, parseObject(stored.body), record.orgId);

@@ -16,7 +16,6 @@ import type { RecordConflict } from '../contract.ts';
 /** The fields that show whether a stored record has exactly the content of an imported record. */
 export const contentFields: readonly FieldName[] = ['partition', 'orgId', 'digest', ...credentialFields, 'otpEmail'];
 
-/** The fields to compare between a stored record and an imported record. */
 export const comparedFields: readonly FieldName[] = [...contentFields, 'state', 'createdAt', 'changedAt'];
 
 /**
@@ -130,10 +129,7 @@ function comparedContents(
   ];
 }
 
-/**
- * Whether the database returned the stored record without a body. In a dry run, the overlay keeps only the digests of
- * most records.
- */
+/** In a dry run, the overlay keeps the digests of most records, but not their bodies. */
 function isUnread({ body }: StoredDocument): boolean {
   return body === undefined;
 }
@@ -151,7 +147,6 @@ function secretsOf({ credentials = [] }: Section, stored: Credentials): Compared
   return Object.fromEntries(present);
 }
 
-/** Whether the stored record belongs to the same organisation and section, so that it may be overwritten. */
 export function isSameRecord(
   { record }: { readonly record: Pick<OrganisationRecord, 'orgId' | 'section'> },
   stored: StoredDocument,

@@ -7,10 +7,7 @@ import type { ImportWarning } from '../contract.ts';
 import type { Checked } from '../stages.ts';
 import { stateChange } from './overwrite.ts';
 
-/**
- * Lists the warnings about the effects of writing a record: the privilege that the record gives, and a changed state.
- * @param stored the record before the overwrite; undefined for a new record
- */
+/** @param stored the record before the overwrite; undefined for a new record */
 export function writeWarnings({ plan, privilege }: Checked, stored?: StoredDocument): ImportWarning[] {
   const warnings: ImportWarning[] = [];
   const gift =

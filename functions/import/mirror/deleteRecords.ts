@@ -76,7 +76,6 @@ async function strip(
   return stripped;
 }
 
-/** Reads the ids and organisations of the users that still exist. */
 async function readUsers(
   store: DeletingCall['store'],
   batch: readonly DoomedRecord[],
@@ -92,9 +91,7 @@ async function readUsers(
   return new Map(users);
 }
 
-/**
- * Deletes the records of a phase in batches. Stops at the first batch that contains a record changed by another call.
- */
+/** Stops at the first batch that contains a record changed by another call. */
 async function deletePhase(call: DeletingCall, batches: Iterable<readonly DoomedRecord[]>): Promise<void> {
   const { store, deletions, signal, report } = call;
   for (const batch of batches) {

@@ -45,7 +45,6 @@ const countRow = z.object({ section: z.string(), records: z.number() });
 /** The number of paths that one statement inserts: a statement for each path would take three times as long. */
 const INSERTED_TOGETHER = 50;
 
-/** The number of records that are deleted at a time. */
 const BATCH = 100;
 
 /**
@@ -82,12 +81,8 @@ export class Deletions implements Disposable {
   private filePaths: string[] = [];
   private hasDeletions = false;
   private hasHolders = false;
-  /** The warnings that the simulation returned about records in the table `holders`, by path. */
   private readonly warnings = new Map<string, readonly ImportWarning[]>();
 
-  /**
-   * Stores that the file contains a record, so that the import does not delete the stored record with the same path.
-   */
   addFileRecord(path: string): void {
     this.filePaths.push(path);
     if (this.filePaths.length === INSERTED_TOGETHER) this.insertFilePaths();
@@ -110,24 +105,20 @@ export class Deletions implements Disposable {
     this.database.run(`INSERT OR IGNORE INTO file VALUES (?)${', (?)'.repeat(paths.length - 1)}`, ...paths);
   }
 
-  /** Adds a stored record as a record to delete, unless the file contains the record. */
   add(record: DoomedRecord): void {
     if (this.isInFile(documentPath(record.key))) return;
     this.addTo('deletions', record);
     this.hasDeletions = true;
   }
 
-  /** Whether a stored record is to be deleted. */
   has(path: string): boolean {
     return this.hasDeletions && this.finds('SELECT 1 FROM deletions WHERE path = ?', path);
   }
 
-  /** Whether a stored record is to be deleted, or the file contains the record. */
   knows(path: string): boolean {
     return this.has(path) || this.isInFile(path);
   }
 
-  /** Adds a token or an instance role that is deleted with its user. */
   addAlong(kind: 'tokens' | 'instanceMembers', { collection, id }: DocumentKey, userId: string): void {
     const user = documentPath(userKey(userId));
     this.database.run(
@@ -160,7 +151,6 @@ export class Deletions implements Disposable {
     this.hasHolders = true;
   }
 
-  /** Whether a record of the file is a holder: its stored version requires records that the import deletes. */
   isHolder(path: string): boolean {
     return this.hasHolders && this.finds('SELECT 1 FROM holders WHERE path = ?', path);
   }
@@ -204,7 +194,6 @@ export class Deletions implements Disposable {
     return writeWarnings === undefined ? { kind } : { kind, writeWarnings };
   }
 
-  /** Stores that the record `source` requires the record `target`. */
   addRequirement(source: string, target: string): void {
     this.database.run('INSERT OR IGNORE INTO edges VALUES (?, ?)', source, target);
   }
@@ -260,7 +249,7 @@ export class Deletions implements Disposable {
     for (const table of ['deletions', 'along']) this.database.run(`UPDATE ${table} SET done = 1 WHERE path = ?`, path);
   }
 
-  /** Marks documents as deleted. A property, so that callers can pass it as a callback. */
+  /** A property, not a method, so that callers can pass it as a callback. */
   readonly markFound = (found: readonly Pick<Stored, 'key'>[]): void => {
     for (const { key } of found) this.markDone(documentPath(key));
   };
@@ -270,7 +259,6 @@ export class Deletions implements Disposable {
     return done('deletions') || done('along');
   }
 
-  /** Marks all records as deleted, for a dry run. */
   markAllDone(): void {
     for (const table of ['deletions', 'along']) this.database.run(`UPDATE ${table} SET done = 1`);
   }
@@ -279,20 +267,15 @@ export class Deletions implements Disposable {
     return total(this.countWhere('TRUE'));
   }
 
-  /** The numbers of deleted records by section, and the numbers of tokens and instance roles of deleted users. */
   get done(): Counts {
     return this.finallyDone ?? this.countWhere('done = 1');
   }
 
-  /** Yields those users to delete whose names the file's records need. */
   freedUsers(): Generator<readonly DoomedRecord[]> {
     return this.batches("freed = 1 AND collection = 'users'");
   }
 
-  /**
-   * Yields the records of a phase that are deleted before (`early`) or after (`late`) the file's records are written.
-   * Does not yield users.
-   */
+  /** Yields the phase's records to delete, except users. */
   *ofPhase(phase: number, part: Part): Generator<readonly DoomedRecord[]> {
     const isEarly = part === 'early';
     yield* this.batches(`phase = ? AND collection <> 'users' AND early = ${isEarly ? 1 : 0}`, phase);
@@ -303,7 +286,6 @@ export class Deletions implements Disposable {
     return this.ofGroup('users');
   }
 
-  /** Yields the records to delete of a group. */
   ofGroup(group: DeletionGroup): Generator<readonly DoomedRecord[]> {
     const names = collections.filter((collection) => deletionGroup(collection) === group);
     return this.batches(`collection IN (${names.map((name) => `'${name}'`).join(', ')})`);
@@ -314,7 +296,6 @@ export class Deletions implements Disposable {
     this.database[Symbol.dispose]();
   }
 
-  /** Yields the tokens and instance roles that are deleted with their users. */
   *along(): Generator<readonly AlongDocument[]> {
     const sql = `SELECT path, collection, id, org FROM along WHERE path > ? ORDER BY path LIMIT ${BATCH}`;
     for (let after = ''; ; ) {
@@ -379,7 +360,7 @@ export interface Mirror {
   readonly isDeleting: boolean;
   /** The organisations in which the file replaces records that other calls have changed. */
   readonly adopts: ReadonlySet<string>;
-  /** Called in each transaction that writes a record and deletes the previous holders of the record's names. */
+  /** Called in each transaction that writes a record and deletes the stored records that had the record's names. */
   readonly onFreeing: OnDeleting;
   /** Called with the path of each record that was deleted because another record needed its name. */
   readonly onFreed: (path: string) => void;

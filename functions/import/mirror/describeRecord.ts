@@ -9,13 +9,8 @@ import { type DocumentKey, documentPath, type Reader, type StoredDocument } from
 import type { Deletion } from '../contract.ts';
 import type { Deletions } from './deletions.ts';
 
-/** The fields that reports need to describe a stored record. */
 export const describedFields: readonly FieldName[] = ['partition', 'orgId', 'body'];
 
-/**
- * Returns the description of a stored record for reports: type, id, name and roles. Returns undefined if there is no
- * record.
- */
 export function describeRecord(stored: StoredDocument | undefined) {
   if (stored === undefined) return undefined;
   const { orgId = '' } = stored;
@@ -29,7 +24,6 @@ export interface ListedDeletion {
   readonly deletion: Deletion;
 }
 
-/** Lists the first records to delete, in the order of their groups. */
 export async function listDeletions(reader: Reader, deletions: Deletions, limit: number): Promise<ListedDeletion[]> {
   const listed: ListedDeletion[] = [];
   const list = async (batches: Iterable<readonly { readonly key: DocumentKey; readonly orgId: string }[]>) => {
@@ -48,10 +42,7 @@ export async function listDeletions(reader: Reader, deletions: Deletions, limit:
   return listed.slice(0, limit);
 }
 
-/**
- * Describes a stored record, token or instance role that is deleted.
- * @param userOrgId the organisation of the user to whom the token or role belongs
- */
+/** @param userOrgId the organisation of the user to whom the token or instance role belongs */
 export function describeDeletion(stored: StoredDocument | undefined, userOrgId = ''): Deletion[] {
   if (stored === undefined) return [];
   const { id: tokenId, ownerId, partition, body } = stored;

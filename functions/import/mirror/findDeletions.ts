@@ -1,5 +1,3 @@
-// Finds the records to delete: stored records in the file's organisations that the file does not contain.
-
 import { INSTANCE_MEMBERS } from '../../../shared/accounts/memberships.ts';
 import { mirrorChanged, mirrorDefaultOrganisation, mirrorOutdated } from '../../../shared/errors/errors.ts';
 import type { Inspection, RecordVisitor } from '../../../shared/exportFile/inspection.ts';
@@ -34,7 +32,6 @@ import { orgIdsOf } from '../selectedContent.ts';
 import type { Deletions } from './deletions.ts';
 import { isSameOrNewer, lastImportOf, originOf } from './lastImport.ts';
 
-/** Collects the keys of a file's records. */
 export function keyCollector(deletions: Deletions): RecordVisitor {
   return {
     add: (record) => {
@@ -288,7 +285,6 @@ async function* scanRequiring(
   yield* scanOwn(store, orgIds, own, fields, signal);
 }
 
-/** Finds the tokens and instance roles of the users to delete; they are deleted with their users. */
 export async function findAlong(store: MirroredStore, deletions: Deletions, signal: AbortSignal): Promise<void> {
   if (deletions.users().next().done === true) return;
   const ranges = [

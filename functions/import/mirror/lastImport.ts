@@ -10,9 +10,6 @@ import type { StoredDocument, Write } from '../../../shared/store/store.ts';
 import { inTurns } from '../../../shared/turns.ts';
 import type { ImportContext } from '../context.ts';
 
-/**
- * The origin of an export file: the instance that wrote the file, and the time at which that instance read the records.
- */
 interface FileOrigin {
   readonly instance: string;
   readonly readTime: string;
@@ -36,17 +33,13 @@ export function originOf({ instance, instanceId, readTime }: OriginManifest): Fi
   return { instance: instanceId ?? instance, readTime };
 }
 
-/**
- * Returns the origin of the file that was last imported into an organisation. Returns undefined if no file was
- * imported, or if the origin is unknown.
- */
+/** Returns undefined if no file was imported into the organisation, or if the origin of the last file is unknown. */
 export function lastImportOf({ lastImport }: StoredDocument): FileOrigin | undefined {
   return lastImport === undefined || lastImport === UNKNOWN_IMPORT
     ? undefined
     : storedOrigin.parse(JSON.parse(lastImport));
 }
 
-/** Whether a file comes from the same instance as the other file, and is not older. */
 export function isSameOrNewer(file: FileOrigin, other: FileOrigin): boolean {
   return file.instance === other.instance && Date.parse(file.readTime) >= Date.parse(other.readTime);
 }

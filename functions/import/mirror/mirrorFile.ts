@@ -28,7 +28,6 @@ export interface MirrorCall {
   readonly deletions: Deletions;
   /** The collections whose records the simulation keeps with their bodies. */
   readonly readAgain: ReadonlySet<Collection>;
-  /** Creates the context of an import that writes into `store`. */
   readonly begin: (store: DocumentStore, report: ImportReport, mirror: Mirror) => Promise<ImportContext>;
 }
 
@@ -81,7 +80,6 @@ export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Pr
   return response(call, listed);
 }
 
-/** Finds the records to delete, and returns an error for each that must not be deleted. */
 async function planDeletions(
   call: MirrorCall,
   store: MirroredStore,

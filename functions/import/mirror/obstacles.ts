@@ -1,5 +1,3 @@
-// The reasons why an import cannot delete records: references from outside the file, and users who must stay.
-
 import { readOwners } from '../../../shared/accounts/memberships.ts';
 import type { AnyReasoned } from '../../../shared/errors/recordIssues.ts';
 import { scopeKey } from '../../../shared/organisation/loginNameScope.ts';
@@ -13,7 +11,6 @@ import type { Deletions } from './deletions.ts';
 import { describedFields, describeRecord } from './describeRecord.ts';
 import type { MirroredFile, MirroredStore, Obstacle } from './findDeletions.ts';
 
-/** Returns an error for each record that must not be deleted. The error contains the reason. */
 export async function findObstacleErrors(
   store: MirroredStore,
   existing: ReadonlySet<string>,
@@ -74,9 +71,6 @@ async function referenceErrors(
   return errors;
 }
 
-/**
- * Returns an error for each record that the import keeps because another call has changed it since the import began.
- */
 export async function changedErrors(store: Reader, keys: readonly DocumentKey[]): Promise<readonly ImportError[]> {
   const found = await store.getMany(keys, describedFields);
   return found.map(describeRecord).flatMap((kept) => {

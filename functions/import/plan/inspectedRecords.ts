@@ -84,12 +84,11 @@ export class InspectedRecords implements RecordVisitor {
     this.isKeeping = undefined;
   }
 
-  /** Lists the records of some sections, in the file's order. */
   of(sections: ReadonlySet<Section>): InspectedRecord[] {
     return this.kept.filter((record) => sections.has(record.section) && !this.repeated.has(record));
   }
 
-  /** Returns the record with a key. Does not find records whose stored key differs from the identifying id. */
+  /** Does not find records whose stored key differs from the identifying id. */
   find({ collection, id }: DocumentKey): InspectedRecord | undefined {
     const found = this.byId.get(collection)?.get(id);
     return found?.key.id === id ? found : undefined;
@@ -111,10 +110,7 @@ export class InspectedRecords implements RecordVisitor {
   }
 }
 
-/**
- * Returns the data with which to compare a record. Returns undefined if the record's outcome does not follow from a
- * comparison alone.
- */
+/** Returns undefined if the record's outcome does not follow from a comparison alone. */
 function inspectedRecord(record: OrganisationRecord, [, entry, list, index]: JsonPath): InspectedRecord | undefined {
   const { section, orgId, digest, credentials, otpEmail, invalid, givenPassword } = record;
   // The import must hash a clear password to compare it with the stored hash.
@@ -150,10 +146,7 @@ function hasConvertedKey({ key, values }: Section): boolean {
 const UNCHANGED = { kind: 'unchanged' } as const;
 const NO_KEYS: readonly DocumentKey[] = [];
 
-/**
- * Lists the keys to which a record refers. Returns undefined if a reference requires more than the existence of its
- * target.
- */
+/** Returns undefined if a reference requires more than the existence of its target. */
 function referencedKeys(record: OrganisationRecord): readonly DocumentKey[] | undefined {
   const { references } = record.section;
   if (references === undefined) return NO_KEYS;

@@ -24,17 +24,12 @@ const ID_TOO_LONG: RecordIssue = {
   params: { field: 'orgId', limit: `${MAX_ID_CHARACTERS} characters` },
 };
 
-/**
- * An organisation of the file, with its record if the import can create the record, or with the issue that prevents
- * this.
- */
 export interface FileOrganisation {
   readonly header: OrganisationHeader;
   readonly record: OrganisationRecord | undefined;
   readonly issue: RecordIssue | undefined;
 }
 
-/** Converts the values of an organisation's record, or returns the issue that prevents the record's creation. */
 export function toFileOrganisation(header: OrganisationHeader): FileOrganisation {
   const { orgId, record } = header;
   if (record === undefined) return { header, record, issue: organisationUnnamed };
@@ -44,7 +39,6 @@ export function toFileOrganisation(header: OrganisationHeader): FileOrganisation
   return { header, issue: undefined, ...normaliseRecord(record) };
 }
 
-/** Plans the record of a valid organisation. The plan also contains the origin of the file. */
 export function planOrganisation({ record, issue }: FileOrganisation, manifest?: Manifest): RecordPlan[] {
   if (record === undefined || issue !== undefined) return [];
   const plan = planRecord(record, false);

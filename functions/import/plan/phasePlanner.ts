@@ -47,7 +47,7 @@ export class PhasePlanner {
     return nestedRecords(record, item.path).flatMap((nested) => this.planNext({ ...nested.record, parent }, target));
   }
 
-  /** Reads a record. Repeats the checks of the validation only if the file has an invalid record of this section. */
+  /** Repeats the checks of the validation only if the file has an invalid record of this section. */
   private read(section: Section, item: ExportFileItem, target: TargetOrganisation | undefined): OrganisationRecord {
     const checked = this.context.inspection.invalid.has(section.name);
     if (target === undefined) return readFileRecord(section, item, { orgId: '', checked }, item.value);
@@ -107,10 +107,6 @@ export class PhasePlanner {
     return { ...result, record: named };
   }
 
-  /**
-   * Checks a record on its own: by the rules of its section, and by the password policy if the file contains a clear
-   * password.
-   */
   private validate(
     { section, json, givenPassword }: OrganisationRecord,
     { passwordComplexity }: TargetOrganisation,

@@ -19,7 +19,6 @@ import type { ImportContext } from '../context.ts';
 import { isDeleted } from '../mirror/deletions.ts';
 import { findPrimaryDomains } from './primaryDomains.ts';
 
-/** An existing organisation, and the policies that apply to its imported records. */
 export interface TargetOrganisation {
   readonly header: OrganisationHeader;
   /** Whether this import created the organisation. If so, no earlier records of the organisation are stored. */
@@ -38,11 +37,7 @@ export interface TargetOrganisation {
 /** The organisations whose records can be written, by the positions of their entries in the file. */
 export type Targets = ReadonlyMap<number, TargetOrganisation>;
 
-/**
- * Loads the policies for clear passwords and domains. A policy of the file has precedence over a stored policy.
- * @param existing the ids of the organisations that exist
- * @param created the ids of the organisations that the import created
- */
+/** Loads the policies for clear passwords and domains. A policy of the file has precedence over a stored policy. */
 export async function loadTargets(
   context: ImportContext,
   existing: ReadonlySet<string>,
@@ -82,7 +77,6 @@ export async function loadTargets(
   );
 }
 
-/** Reads the stored policies of a section, except those that the import deletes. */
 async function readPolicies(
   { store, mirror }: Pick<ImportContext, 'store' | 'mirror'>,
   orgIds: readonly string[],

@@ -63,7 +63,6 @@ export class BatchDocuments {
     return new Map(freed);
   }
 
-  /** Returns each record that is already stored, with the stored document. */
   pairs(records: readonly Checked[]): StoredPair[] {
     return records.flatMap(({ plan }): StoredPair[] => {
       const stored = this.byPath.get(documentPath(plan.key));

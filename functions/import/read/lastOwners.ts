@@ -9,7 +9,6 @@ import type { ImportedStore } from '../context.ts';
  * Finds the active owners of the instance whom the batch would suspend, if no other active owner would remain. An
  * import by the command needs this check, because it has no caller who remains active. If another owner remains, the
  * commit fails if a call changes that owner first.
- * @param documents the stored records, by path
  */
 export async function findLastOwners(
   store: ImportedStore,

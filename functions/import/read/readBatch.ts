@@ -32,7 +32,6 @@ interface ReadBatch {
  * records, this read is enough. Otherwise a second read fetches stored bodies, which can be large, and the holders of
  * the new names. A third read fetches the holders of the stored names. Last, the function reads the data on which only
  * writes depend, such as the uses of roles.
- * @param check checks the records of the batch, in order
  */
 export async function readBatch(
   transaction: Transaction,
@@ -87,7 +86,6 @@ export async function readBatch(
   };
 }
 
-/** Finds the stored records that another call changed before this import, and that a mirroring import may replace. */
 function findAdopted(
   documents: ReadonlyMap<string, StoredDocument>,
   changed: ReadonlySet<string>,
@@ -102,7 +100,6 @@ function findAdopted(
   return new Set([...documents].filter(isAdopted).map(([path]) => path));
 }
 
-/** Reads the stored documents of a batch's records while `check` checks the records. Returns the checked batch. */
 async function readRecords(
   documents: BatchDocuments,
   plans: readonly RecordPlan[],
@@ -124,10 +121,6 @@ interface ReadRecords {
   readonly mirror: Mirror | undefined;
 }
 
-/**
- * Reads the stored bodies and names that the first read did not fetch. Returns the records that equal the stored
- * records.
- */
 async function readDifferences(
   documents: BatchDocuments,
   { records, created, onConflict, passwords, mirror }: ReadRecords,

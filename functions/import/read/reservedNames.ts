@@ -29,7 +29,6 @@ const copies: readonly DocumentKey[] = Array.from({ length: COPIES }, (_, number
   id: documentId('verified domains', String(number)),
 }));
 
-/** Creates the documents with the version of the verified domains, unless the database has them. */
 export async function createDomainVersion(store: DocumentStore): Promise<void> {
   const [stored] = await store.getMany(copies.slice(0, 1), []);
   if (stored !== undefined) return;
@@ -41,20 +40,12 @@ export async function createDomainVersion(store: DocumentStore): Promise<void> {
   }
 }
 
-/**
- * Returns the writes that change the version of the verified domains. Returns no writes unless a written record claims
- * a domain.
- */
 export function domainVersionWrites(records: readonly Settled[]): Write[] {
   if (!records.some(({ plan, outcome }) => isWritten(outcome) && claimsDomain(plan))) return [];
   const digest = randomUUID();
   return copies.map((key) => ({ type: 'update', key, fields: { digest } }));
 }
 
-/**
- * Whether a record claims a domain, so that an organisation reserves names and the version of the verified domains must
- * change.
- */
 export function claimsDomain({ record, claims }: RecordPlan): boolean {
   return record.section === domainSection && claims.length > 0;
 }
@@ -74,10 +65,6 @@ interface KnownNames {
   readonly owners: Map<string, string | undefined>;
 }
 
-/**
- * Looks up which names organisations reserve. Caches the first 10,000 look-ups until the version of the verified
- * domains changes.
- */
 export class ReservedNames {
   private known: KnownNames = { version: undefined, owners: new Map() };
   private reads = 0;
@@ -111,9 +98,7 @@ export class ReservedNames {
     );
   }
 
-  /**
-   * Reads which organisations reserve the names. The commit fails if the version of the verified domains changes first.
-   */
+  /** Makes the commit fail if the version of the verified domains changes before the commit. */
   private async readOwners(
     transaction: Transaction,
     keys: readonly DocumentKey[],

@@ -1,5 +1,3 @@
-// Finds the project grants whose overwrite would remove roles that user grants use.
-
 import type { IssueParams } from '../../../shared/errors/issueText.ts';
 import { parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { toRecord } from '../../../shared/organisation/record.ts';
@@ -15,20 +13,15 @@ import type { DoomedRecord } from '../stages.ts';
 
 const ROLES = 'projectGrant.roleKeys[]';
 
-/** The user grants that use roles which the overwrite of a project grant would remove. */
 interface Use {
   readonly roles: Set<string>;
   readonly firstId: string;
   count: number;
 }
 
-/** For each project grant of a batch, the stored roles that an overwrite would remove. */
 type LostRoles = ReadonlyMap<RecordPlan, ReadonlySet<string>>;
 
 interface RolesInUse {
-  /**
-   * The project grants that would lose roles in use, each with a description of the user grants that use these roles.
-   */
   readonly rolesInUse: ReadonlyMap<RecordPlan, IssueParams>;
   /**
    * User grants that a mirroring import deletes before it writes the project grants, so that they do not prevent the
@@ -64,7 +57,7 @@ function findLostRoles(plans: readonly RecordPlan[], documents: ReadonlyMap<stri
   return lost;
 }
 
-/** Finds the user grants that use lost roles. Reads the user grants of each organisation once. */
+/** Reads the user grants of each organisation once. */
 async function findUses(
   store: ImportedStore,
   lostRoles: LostRoles,

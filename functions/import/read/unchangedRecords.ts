@@ -34,7 +34,6 @@ export class UnchangedRecords {
     this.size++;
   }
 
-  /** Whether the set contains the record at a path of the file. */
   has([, entry, list, index]: JsonPath): boolean {
     return this.places.get(`${entry}/${list}`)?.has(Number(index)) === true;
   }

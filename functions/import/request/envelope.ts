@@ -1,5 +1,3 @@
-// Reads an import request, and finds its export file in the request or in a bucket.
-
 import {
   bodyInvalid,
   bodyNoObject,
@@ -60,10 +58,6 @@ export interface ImportEnvelope {
   readonly ignored: readonly IgnoredField[];
 }
 
-/**
- * Returns the remedy for a body that is too large: an upload, if the instance has a bucket for transfers, or an object
- * in the caller's bucket.
- */
 export function adviceIfLarger(hasTransfers: boolean): string {
   const ownBucket = 'upload the file to a bucket and set data_orgsv1_gcs';
   return hasTransfers ? `open an upload with the field upload, or ${ownBucket}` : ownBucket;
@@ -123,10 +117,7 @@ export function requireMirrorOptions({ mirror, onConflict, dryRun, maxDeleted, r
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
-/**
- * Requires that a request that opens an upload has no import options. Only the option `timeout` is permitted, because
- * it limits this call.
- */
+/** Permits only the option `timeout`, because it limits the call that opens the upload. */
 function requireNoOptions(fields: Readonly<Record<string, unknown>>): void {
   const options = Object.keys(fields).filter((name) => {
     const option = importFields.get(name);
@@ -175,10 +166,7 @@ function enterBody(kind: ValueKind): Treatment {
   return 'enter';
 }
 
-/**
- * Decides how to parse a field of the request. Unknown objects and lists can be large, so their content is checked
- * piece by piece.
- */
+/** Unknown objects and lists can be large, so their content is checked piece by piece. */
 function treatField(name: string, depth: number, kind: ValueKind): Treatment {
   if (depth > 1 || kind === 'scalar' || importFields.has(name)) return 'keep';
   return inlineFields.has(name) ? 'skip' : 'enter';
@@ -199,7 +187,6 @@ interface SourcePorts {
   readonly keep: (object: Pick<PinnedObject, 'size' | 'read'>) => Pick<PinnedObject, 'read'>;
   /** The greatest decompressed size of a file that is the request body, in bytes. */
   readonly maxBytes: number;
-  /** The remedy in the error about a larger file. */
   readonly advice: string;
 }
 
@@ -253,9 +240,6 @@ export async function findSource(
   };
 }
 
-/**
- * Yields the JSON of an export file that is the request body. Throws if the decompressed file exceeds the size limit.
- */
 function bodyJson(
   body: AsyncIterable<Uint8Array>,
   { maxBytes, advice }: Pick<SourcePorts, 'maxBytes' | 'advice'>,

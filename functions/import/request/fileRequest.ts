@@ -11,19 +11,16 @@ import { MAX_ISSUES } from '../../../shared/organisation/rules.ts';
 import { readRequest, spellings } from '../../../shared/wire/requestMessage.ts';
 import { EXPORT_FILE, type ImportRequest, importFields, importOptions, importRequest } from '../contract.ts';
 
-/** Whether the media type of a request means that the body is only the export file. */
 export function isFileRequest({ headers }: Request): boolean {
   const [type = ''] = (headers.get('content-type') ?? '').split(';');
   return type.trim().toLowerCase() === EXPORT_FILE;
 }
 
-/** The options by the spellings that a query may use: snake_case and camelCase. */
 const optionsByParameter = spellings(importOptions);
 const parameterNames = [...new Set([...optionsByParameter.values()].map(snakeCase))];
 
 const parameterKinds = new Map(Object.entries(importOptions).map(([name, schema]) => [name, kindOf(schema)]));
 
-/** Returns the type to which to convert the text of a query parameter, so that the option's schema can check it. */
 function kindOf(schema: z.ZodType) {
   const inner = schema instanceof z.ZodDefault || schema instanceof z.ZodOptional ? schema.unwrap() : schema;
   if (inner instanceof z.ZodArray) return 'list';
@@ -32,8 +29,8 @@ function kindOf(schema: z.ZodType) {
 }
 
 /**
- * Reads the options of a request whose body is the export file. The options are query parameters, and the same schemas
- * check them as in JSON. Errors contain the names of parameters but not their values.
+ * Reads the options of a request whose body is the export file. Errors contain the names of parameters but not their
+ * values.
  * @throws IdentityError INVALID_ARGUMENT for an unknown parameter, a repeated parameter, or an invalid value
  */
 export function readFileOptions({ url }: Pick<Request, 'url'>): ImportRequest {
@@ -52,7 +49,6 @@ export function readFileOptions({ url }: Pick<Request, 'url'>): ImportRequest {
   return readRequest(importRequest, fields);
 }
 
-/** Adds a query parameter to `fields`, or returns its issue. */
 function addParameter(name: string, values: readonly string[], fields: Record<string, unknown>): string | undefined {
   const kind = parameterKinds.get(optionsByParameter.get(name) ?? '');
   if (kind === undefined) return unknownParameter(name);

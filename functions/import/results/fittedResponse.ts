@@ -1,7 +1,6 @@
 import { withoutEmpty } from '../../../shared/defined.ts';
 import type { Deletion, ImportError, ImportResponse } from '../contract.ts';
 
-/** The lists of a response that can be shortened. */
 type Lists = {
   readonly errors: readonly ImportError[];
   readonly deletions: readonly Deletion[];
@@ -48,7 +47,6 @@ function withoutIds({ success, summary, ...response }: ImportResponse): ImportRe
   };
 }
 
-/** Replaces the lists of errors, deletions and warnings with shorter lists, and adds the counts of omitted entries. */
 function withLists(response: ImportResponse, { errors, deletions, warnings }: Lists): ImportResponse {
   const { errors: allErrors = [], deletions: allDeletions = [], summary, ...rest } = response;
   const counters = withoutEmpty({

@@ -3,7 +3,6 @@ import type { ImportEvent, ImportProgress } from '../contract.ts';
 /** Builds the last event of a response, as a line of at most `maxBytes` bytes. */
 export type LastLine = (maxBytes: number) => string;
 
-/** The minimum interval between two progress events of one phase. */
 const MIN_INTERVAL_MS = 1_000;
 /**
  * The interval between progress events grows with the elapsed time: it is this fraction of the time so far. So an
@@ -27,7 +26,6 @@ export class ProgressEvents {
     return this.beginning.promise;
   }
 
-  /** @param read returns the current progress; called for each progress event */
   begin(read: () => ImportProgress): void {
     this.read = read;
     this.beginning.resolve();
@@ -38,7 +36,7 @@ export class ProgressEvents {
     this.wake();
   }
 
-  /** Yields the event lines, ending with the last event. If the client reads slowly, fewer progress events are sent. */
+  /** Sends fewer progress events to a client that reads slowly. */
   async *lines(last: Promise<LastLine>, maxBytes: number): AsyncGenerator<Uint8Array> {
     let room = maxBytes;
     const encode = (line: string) => {

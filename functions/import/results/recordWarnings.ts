@@ -8,7 +8,6 @@ import type { RecordOutcome } from '../stages.ts';
 const NO_WARNINGS: readonly ImportWarning[] = [];
 const NONE_OF_RECORD: readonly RecordWarning[] = [];
 
-/** Lists the warnings that a record with this outcome causes; a rejected record causes none. */
 export function collectWarnings(record: OrganisationRecord, outcome: RecordOutcome): readonly ImportWarning[] {
   if (outcome.kind === 'failed') return NO_WARNINGS;
   const ofRecord = record.section.warnings?.(record) ?? NONE_OF_RECORD;

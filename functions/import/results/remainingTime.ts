@@ -4,11 +4,7 @@ import type { ImportProgress } from '../contract.ts';
 const MIN_MEASURED_MS = 3_000;
 const MIN_MEASURED_SHARE = 0.01;
 
-/**
- * Estimates the milliseconds for the remaining records of an import from the average speed so far. Returns undefined
- * until the speed can be estimated.
- * @param done how many records have an outcome, and how many there are
- */
+/** Estimates the remaining time from the average speed so far. Returns undefined until the speed can be estimated. */
 export function remainingMs(
   elapsedMs: number,
   done: { readonly records: number; readonly total: number },
@@ -18,10 +14,7 @@ export function remainingMs(
   return (elapsedMs * Math.max(0, 1 - share)) / share;
 }
 
-/**
- * Returns the time that an import needs and the time left until its timeout, in seconds. Returns undefined if the time
- * suffices.
- */
+/** Returns undefined if the time suffices. */
 export function excessOf(neededMs: number, leftMs = Number.POSITIVE_INFINITY): ImportProgress['exceedsTimeout'] {
   if (neededMs <= leftMs) return undefined;
   return { secondsNeeded: Math.ceil(neededMs / 1_000), secondsLeft: Math.max(0, Math.floor(leftMs / 1_000)) };

@@ -1,5 +1,3 @@
-// Explains errors of records whose id repeats the id of an earlier record of the file.
-
 import { issueParams } from '../../../shared/errors/issueText.ts';
 import { recordNoun } from '../../../shared/errors/nouns.ts';
 import type { Meaning } from '../../../shared/errors/recordIssues.ts';

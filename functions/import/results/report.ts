@@ -14,9 +14,7 @@ import { collectWarnings } from './recordWarnings.ts';
 import { remainingMs } from './remainingTime.ts';
 import { type Repetition, repetitionOf } from './repeatedRecords.ts';
 
-/** The facts that the response contains in addition to those in the report. */
 interface ImportFacts {
-  /** The deletions to list in the response, which can be fewer than the import made. */
   readonly deletions?: readonly Deletion[];
   /** Whether the file had a manifest that proved it complete and unchanged. */
   readonly proved: boolean;
@@ -24,15 +22,13 @@ interface ImportFacts {
 }
 
 const MAX_LISTED_IDS = 100_000;
-/** The maximum number of repeated records to remember, with their names. The limit bounds the memory. */
+/** Bounds the memory of the repeated records, whose names the report keeps. */
 const MAX_REPETITIONS = 1_000;
 
-/** Collects the outcomes of all records, and creates the import response. */
 export class ImportReport {
-  /** The current phase. Phase 1 writes the organisations. */
+  /** Phase 1 writes the organisations. */
   phase = 1;
   private startedAt: number | undefined;
-  /** The operation that holds the lock for which the import waits. */
   waitingFor: LockHolder | undefined;
   /** The numbers of records to import, by section; undefined until the whole file is read. */
   total: Counts | undefined;
@@ -66,12 +62,10 @@ export class ImportReport {
    * number of other warnings.
    */
   private readonly fileWarnings: ImportWarning[] = [];
-  /** The first repeated records, by the indices of their errors. */
   readonly repetitions = new Map<number, Repetition>();
   private readonly maxListedIds: number;
   private listed = 0;
 
-  /** @param options.ids whether the response lists ids */
   constructor({ ids = true }: { readonly ids?: boolean } = {}) {
     this.maxListedIds = ids ? MAX_LISTED_IDS : 0;
   }
@@ -120,7 +114,6 @@ export class ImportReport {
     this.errors.add(withShortTexts(given));
   }
 
-  /** Replaces the reason and the message of the error at an index. */
   explainError(position: number, meaning: Meaning): void {
     const error = this.errors.entries[position];
     if (error !== undefined) this.errors.entries[position] = withShortTexts({ ...error, ...meaning });
@@ -130,7 +123,6 @@ export class ImportReport {
     increase(this.counts[kind], section, records);
   }
 
-  /** The numbers of records that the import has written so far, by section. */
   get written(): Counts {
     const { created, overwritten } = this.counts;
     return addCounts(created, overwritten);
@@ -149,13 +141,11 @@ export class ImportReport {
     return this.deletions?.done ?? {};
   }
 
-  /** The numbers of records decided so far, by outcome and section. Omits zeros. */
   get records(): Record<string, Counts> {
     const entries = Object.entries({ ...this.counts, deleted: this.deleted }).filter(([, counts]) => hasAny(counts));
     return Object.fromEntries(entries.map(([kind, counts]) => [kind, { ...counts }]));
   }
 
-  /** The numbers of records decided so far, by outcome. */
   get totals(): Counts {
     const sums = Object.entries({ ...this.counts, deleted: this.deleted }).map(
       ([kind, counts]) => [kind, total(counts)] as const,
@@ -163,7 +153,7 @@ export class ImportReport {
     return Object.fromEntries(sums.filter(([, sum]) => sum > 0));
   }
 
-  /** Creates the import response, which contains ZITADEL's lists and `summary`. Omits empty lists, as ZITADEL does. */
+  /** Omits empty lists, as ZITADEL does. */
   toJson({ proved, dryRun, deletions = [] }: ImportFacts): ImportResponse {
     const { deleted } = this;
     const deletionsOmitted = total(deleted) - deletions.length;

@@ -1,5 +1,3 @@
-// The response of an import: one JSON object, or events while the import runs.
-
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import { retryInfo } from '../../../shared/errors/identityError.ts';
@@ -26,8 +24,7 @@ const MAX_STREAMED_BYTES = 10_000_000;
 const JSON_TYPE = 'application/json';
 
 /**
- * Runs an import and responds. The response is one JSON object, or a stream of events if the client accepts events. An
- * error before the first event is an ordinary error response.
+ * Runs an import and responds with one JSON object, or with a stream of events if the client accepts events.
  * @param maxBytes the greatest size of a response
  * @throws the error of an import that fails before its first event
  */
