@@ -1,5 +1,3 @@
-// Finds the issues that every import of a file reports: imports the file into an empty instance as a trial.
-
 import { importIntoEmpty } from '../../functions/emptyInstance.ts';
 import type { ImportError } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
@@ -24,8 +22,8 @@ type Warning = ImportResponse['summary']['warnings'][number];
 export const noIssues: CertainIssues = { errors: [], errorsOmitted: 0, warnings: [], warningsOmitted: 0 };
 
 /**
- * Reasons of issues that the result leaves out. Some of these issues depend on the target's records; the command
- * reports the others in its own words.
+ * The result leaves out issues that depend on the target's records, and issues that the command reports in its own
+ * words.
  */
 const excluded = new Set<string | undefined>([
   'reference_missing',
@@ -82,7 +80,6 @@ function partRequirement(warning: Warning): Warning {
   return value === undefined ? warning : { ...record, ...warn('part_required', { value, field }) };
 }
 
-/** Converts the error about a missing record to the warning that the target must have this record. */
 function requirement({ type, id, reason, params = {} }: ImportError): readonly Warning[] {
   const record = { type, ...defined({ id }) };
   if (reason === 'organisation_unnamed') return [{ ...record, ...warn('organisation_required', {}) }];

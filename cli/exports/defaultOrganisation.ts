@@ -1,8 +1,7 @@
 import type { PlaceExportOptions, PlaceFacts } from './placeInterfaces.ts';
 
 /**
- * Returns the default organisation that an export leaves out. The export leaves it out because its users, such as the
- * token's user, operate the source.
+ * An export leaves the default organisation out because its users, such as the token's user, operate the source.
  * @returns undefined if the call selects organisations, and for a file
  */
 export function stayingOrganisation(

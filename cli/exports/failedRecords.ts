@@ -1,5 +1,4 @@
-// Writes an export file with the records that an import rejected, and with the records that it stored incompletely. The
-// user can correct and import this file.
+// Writes the records that an import rejected or stored incompletely to a file that the user can correct and import.
 
 import { total } from '../../shared/collections/counts.ts';
 import type { WarningReason } from '../../shared/errors/warnings.ts';
@@ -24,10 +23,7 @@ export interface FailedFile {
   readonly partial: number;
 }
 
-/**
- * Reasons of warnings about records that the import stored incompletely. The omitted roles, actions or list elements
- * are invalid, or refer to a failed record.
- */
+/** The omitted roles, actions or list elements are invalid, or refer to a failed record. */
 const partialReasons: ReadonlySet<string> = new Set<WarningReason>([
   'role_dropped',
   'action_dropped',
@@ -37,8 +33,6 @@ const partialReasons: ReadonlySet<string> = new Set<WarningReason>([
 /**
  * Stores the failed records of an import with their organisations, in the form of the imported file. If the import
  * stored all records completely, stores no file.
- * @param file the place of the new file
- * @param content the imported file
  * @throws IdentityError the errors of `FilePlace.store`; the errors of reading the content
  */
 export async function storeFailed(
@@ -59,7 +53,7 @@ export async function storeFailed(
   return { place, records: writing.records, missing: Math.max(0, failed - writing.records), partial: writing.partial };
 }
 
-/** Reads the imported file once. For each error, counts the records whose type and id the error contains. */
+/** For each error, counts the records whose type and id the error contains. */
 async function find(
   content: ExportFile,
   failed: FailedRecords,
@@ -86,10 +80,7 @@ interface Namesakes {
   passed: number;
 }
 
-/**
- * Finds the failed records of an import in the imported file. Several records can match an error, because the response
- * contains only a failed record's type and id.
- */
+/** Several records can match an error, because the response contains only a failed record's type and id. */
 class FailedRecords {
   private readonly byName = new Map<string, Namesakes>();
   /**
@@ -154,12 +145,10 @@ class FailedRecords {
     return this.missing.has(record.orgId) ? 1 + nestedRecords(record, []).length : failed.length;
   }
 
-  /** Whether the import stored a record without some of its roles, actions or list elements. */
   isPartial(record: OrganisationRecord): boolean {
     return this.partial.has(nameOf(record.section.error.type, readableId(record) ?? ''));
   }
 
-  /** Adds the organisations about which the response lists errors. Returns the number of added organisations. */
   addOrganisations(drafts: FilePass['drafts']): number {
     const found = new Set<string>();
     for (const [entry, { orgId = '' }] of drafts.entries()) {
@@ -170,10 +159,7 @@ class FailedRecords {
     return found.size;
   }
 
-  /**
-   * For the given record and its nested records: returns an entry for each record about which the response lists
-   * errors. The entry contains the counts of records with the same type and id, and whether the record is invalid.
-   */
+  /** Returns an entry for each record, given or nested, about which the response lists errors. */
   private named(record: OrganisationRecord) {
     return [record, ...nestedRecords(record, []).map((nested) => nested.record)].flatMap((each) => {
       const namesakes = this.byName.get(nameOf(each.section.error.type, readableId(each) ?? ''));
@@ -188,16 +174,12 @@ function nameOf(type: string, id: string): string {
 
 const types: readonly string[] = [organisationSection, ...sections].map(({ error }) => error.type);
 
-/**
- * Converts the type in an error to the type of a record. The type in an error may be about a part of the record, such
- * as `human_user_otp`.
- */
+/** The type in an error may be about a part of the record, such as `human_user_otp`. */
 function typeOfRecord(type: string): string {
   if (types.includes(type)) return type;
   return types.filter((each) => type.startsWith(`${each}_`)).sort((a, b) => b.length - a.length)[0] ?? type;
 }
 
-/** Writes the organisations with failed or incompletely stored records. Leaves out all other records. */
 class FailedFileWriter {
   records: number;
   partial = 0;
@@ -252,7 +234,6 @@ class FailedFileWriter {
     return `${beginning}\n${JSON.stringify(field)}:${isElement ? '[' : ''}${text}`;
   }
 
-  /** Ends the JSON of the previous organisation, and begins the JSON of the next. Returns the text for both. */
   private begin(entry: number): string {
     const end = this.end();
     this.entry = entry;

@@ -1,5 +1,3 @@
-// Copies, compresses and decompresses the content of export files.
-
 import { tmpdir } from 'node:os';
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
@@ -12,19 +10,13 @@ import { JsonError, locatedMessage } from '../../shared/json/jsonError.ts';
 import { isStorageFull } from '../../shared/systemCode.ts';
 import type { ExportFile } from './placeInterfaces.ts';
 
-/**
- * A disposal that does nothing. It is for content without resources, and for content whose owner disposes of the
- * resources.
- */
+/** For content without resources, and for content whose owner disposes of the resources. */
 export const undisposed = { [Symbol.asyncDispose]: async () => {} };
 
-/** Yields bytes unchanged, and counts them. */
 export type CountBytes = (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
 /**
- * Returns the content of a stored file. A caller can read the content repeatedly, and can see which fraction of the
- * file was read.
- * @param size the size of the stored file
+ * A caller can read the content repeatedly, and can see which fraction of the file was read.
  * @param isPlain whether the stored bytes are not compressed
  * @param open reads the decompressed content, and passes the stored bytes through `count`
  */
@@ -54,7 +46,6 @@ export function storedContent(
 /**
  * Returns content that can be read repeatedly: the given content if it permits this, otherwise a copy. A large copy is
  * a temporary file.
- * @param storage stores the copy
  * @throws IdentityError SPOOL_FULL, SPOOL_UNUSABLE
  */
 export async function makeRepeatable(
@@ -68,7 +59,7 @@ export async function makeRepeatable(
 }
 
 /**
- * Stores bytes. If that fails, closes the storage.
+ * If storing fails, closes the storage.
  * @throws IdentityError SPOOL_FULL, SPOOL_UNUSABLE; the errors of reading the bytes; the signal's reason
  */
 export async function storeContent(
@@ -93,10 +84,7 @@ async function throwSpoolError(error: unknown): Promise<never> {
   throw isStorageFull(error) ? spoolFull({ directory: tmpdir() }) : error;
 }
 
-/**
- * Requires that this process can create temporary files.
- * @throws IdentityError SPOOL_UNUSABLE
- */
+/** @throws IdentityError SPOOL_UNUSABLE if this process cannot create temporary files */
 export async function requireTemporaryDirectory(): Promise<void> {
   const directory = tmpdir();
   const problem = await directoryProblem(directory);
@@ -116,7 +104,6 @@ export function compressFor(name: string, content: AsyncIterable<Uint8Array>): A
 
 /**
  * Yields the JSON of an export file, decompressed if necessary.
- * @param place the file's name in messages
  * @throws IdentityError for damaged or incomplete content
  */
 export async function* readExportJson(place: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -128,8 +115,8 @@ export async function* readExportJson(place: string, content: AsyncIterable<Uint
 }
 
 /**
- * Converts the error of reading a damaged file, or a file that is not an export, to an error with the place's name.
- * Returns other errors unchanged.
+ * Adds the place's name to the error of a damaged file, or of a file that is not an export. Returns other errors
+ * unchanged.
  */
 export function sourceError(place: string, error: unknown): unknown {
   if (!(error instanceof JsonError)) return error;
@@ -138,13 +125,12 @@ export function sourceError(place: string, error: unknown): unknown {
   return sourceInvalid({ place, problem: `is ${wrongFile.kind}, not an export file`, advice: wrongFile.remedy });
 }
 
-/** Creates the error for an invalid or damaged export file. */
 export function notIntact(place: string, reason: string): IdentityError {
   const advice = 'export the organisations again, or correct the file';
   return sourceInvalid({ place, problem: `is not an intact export file (${reason})`, advice });
 }
 
-/** Pipes content through a transform. The returned content throws the errors of both. */
+/** The returned content throws the errors of the given content and of the transform. */
 function through(
   content: AsyncIterable<Uint8Array>,
   transform: ReturnType<typeof createGzip>,

@@ -1,5 +1,3 @@
-// Collects facts about the content of an export file while the file is read.
-
 import { type Counts, increase } from '../../shared/collections/counts.ts';
 import { defined } from '../../shared/defined.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
@@ -15,7 +13,6 @@ import type { ImportFacts } from '../records/importFacts.ts';
 import type { SecretSelection } from '../records/secretSelection.ts';
 import type { ExportedRequest } from './recordCounter.ts';
 
-/** The names under which the secrets in each field of a record's credentials are counted. */
 const credentialKinds = {
   passwordHash: 'passwordHashes',
   totpSeed: 'totpSeeds',
@@ -40,7 +37,6 @@ export class FileSecrets implements RecordVisitor {
     this.counts = {};
   }
 
-  /** The kinds of secrets in the file. */
   get content(): SecretSelection {
     const has = (...kinds: readonly string[]) => kinds.some((kind) => this.counts[kind] !== undefined);
     return {
@@ -92,15 +88,13 @@ interface ProviderUsers {
   others: number;
 }
 
-/** The maximum number of records in `documents`. */
 const MAX_PROVIDER_USERS = 100;
 
-/** Collects facts about an export file, and the manual steps that remain after its import. */
 export class FileFacts implements RecordVisitor {
   private readonly imports: ImportFacts | undefined;
   /** Records whose identity providers have not appeared in the file yet. The providers may follow later in the file. */
   private readonly providerUsers = new Map<string, ProviderUsers>();
-  /** For each section, the number of its records, and the size in bytes of their JSON without secrets. */
+  /** `bytes` is the size of the records' JSON without secrets. */
   readonly sections = new Map<string, { records: number; bytes: number }>();
   hashFormats: Counts = {};
   readonly secrets = new FileSecrets();
@@ -144,10 +138,7 @@ export class FileFacts implements RecordVisitor {
     return ids.filter((id) => this.imports?.hasProvider(orgId, id) === false);
   }
 
-  /**
-   * Adds the manual steps for records whose identity providers are missing in the whole file. The caller must have
-   * added all records.
-   */
+  /** The caller must have added all records. */
   private listProviderUsers(): void {
     for (const { section, orgId, ids, documents, others } of this.providerUsers.values()) {
       const missing = this.missing(orgId, ids);
@@ -167,7 +158,6 @@ export class FileFacts implements RecordVisitor {
   }
 
   /**
-   * Returns the manual steps after an import of the file.
    * @param forZitadel whether ZITADEL is the target; otherwise an instance of this service is
    * @param asked the kinds of secrets that the call requested
    */

@@ -1,5 +1,3 @@
-// Finds the organisations to which the projects and identity providers of an export file belong.
-
 import { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import { type ExportFileItem, ExportFileReader, type FieldFilter } from '../../shared/exportFile/reader.ts';
 import { isJsonObject, type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
@@ -7,13 +5,12 @@ import { findSection, sections } from '../../shared/organisation/allSections.ts'
 import { chunksInTurns } from '../../shared/turns.ts';
 import type { ExportFile } from './placeInterfaces.ts';
 
-/** An item of a file, such as a record, and the organisation to which the item belongs. */
 export interface OwnedItem extends ExportFileItem {
   readonly orgId: string;
 }
 
 /**
- * Yields the items of a file, in one list for each chunk of bytes.
+ * Yields one list of items for each chunk of bytes.
  * @throws Error if an organisation does not begin with the field `orgId`, which all exports write first
  */
 export async function* readItems(
@@ -36,7 +33,7 @@ export async function* readItems(
   reader.end();
 }
 
-/** Returns the JSON object of an item. Returns an empty object if the item is not a record. */
+/** Returns an empty object if the item is not a record. */
 export function recordOf({ value }: ExportFileItem): JsonObject {
   return isJsonObject(value) ? value : {};
 }

@@ -1,5 +1,3 @@
-// An import of a file includes all secrets of the file. This module requires that the call selects them all.
-
 import { type SecretSelection, selectedKinds } from '../records/secretSelection.ts';
 import { usageError } from '../terminal/command.ts';
 import type { CallContext } from '../terminal/progress.ts';
@@ -12,7 +10,6 @@ import type { ExportedRequest } from './recordCounter.ts';
 /**
  * Requires that a call selects all kinds of secrets that an import of a file changes, because an import always uses the
  * whole file.
- * @param name the file's name in messages
  * @param request what the export of the file included, from the file's manifest
  * @throws IdentityError USAGE_INVALID if the call does not select one of these kinds
  */
@@ -33,7 +30,7 @@ export function requireSelected(
 }
 
 /**
- * Opens a file. First checks that the file is valid and complete, and that the call selects all its secrets.
+ * First checks that the file is valid and complete, and that the call selects all its secrets.
  * @throws IdentityError USAGE_INVALID if the call does not select all secrets of the file; other errors for an invalid
  * file, or if the manifest does not match the file
  */

@@ -1,5 +1,3 @@
-// Counts the outcomes of an import's records, and builds the response of an import into ZITADEL.
-
 import type { Deletion, ImportError } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import { withoutEmpty } from '../../shared/defined.ts';
@@ -7,7 +5,6 @@ import { warn } from '../../shared/errors/warnings.ts';
 import type { ImportResponse } from './importResponse.ts';
 import type { DoneRecords } from './placeInterfaces.ts';
 
-/** The numbers of records by outcome and section. */
 export type OutcomeCounts = Record<
   'created' | 'unchanged' | 'overwritten' | 'skipped' | 'failed' | 'notCarried' | 'unconfirmed',
   Readonly<Counts>
@@ -17,7 +14,7 @@ export function noOutcomes(): Record<keyof OutcomeCounts, Counts> {
   return { created: {}, unchanged: {}, overwritten: {}, skipped: {}, failed: {}, notCarried: {}, unconfirmed: {} };
 }
 
-/** Returns the counts in the summary of an import. Adds the empty counts that a summary can lack. */
+/** Adds the empty counts that a summary can lack. */
 export function outcomeCounts({
   created,
   unchanged,
@@ -31,8 +28,8 @@ export function outcomeCounts({
 }
 
 /**
- * Returns the number of records whose outcome is final. Does not count records that imports ignore. Does not count
- * deleted records either, because the imported file does not contain them.
+ * Returns the number of records whose outcome is final. Counts neither records that imports ignore nor deleted records,
+ * which the imported file does not contain.
  */
 export function countSettled({
   notCarried: _,
@@ -48,9 +45,8 @@ export function countSettled({
 const severalRequests = { type: 'import', ...warn('requests_repeated', {}) };
 
 /**
- * Returns the warning that the import took several requests. Returns no warning if the summary already contains this
- * warning, or if no record is unchanged. After several requests, the last response counts the records of earlier
- * requests as unchanged.
+ * Returns no warning if the summary already contains this warning, or if no record is unchanged. After several
+ * requests, the last response counts the records of earlier requests as unchanged.
  */
 export function repetitionWarnings({
   unchanged,
@@ -70,7 +66,6 @@ interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warni
   readonly errorsOmitted: number;
   readonly warningsOmitted: number;
   readonly dryRun: boolean;
-  /** The deletions of a mirroring import. */
   readonly deletions?: {
     readonly counts: Readonly<Counts>;
     readonly listed: readonly Deletion[];
@@ -78,10 +73,7 @@ interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warni
   };
 }
 
-/**
- * Returns the response of an import into ZITADEL, in the form that this service has for responses. Leaves out the lists
- * of ids.
- */
+/** Converts the results of an import into ZITADEL to a response of this service, without the lists of ids. */
 export function joinedResponse({
   orgIds,
   createdOrgs,

@@ -1,5 +1,3 @@
-// Reads and validates the export of a place.
-
 import { hasCode } from '../../shared/errors/identityError.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import { type Inspection, inspect, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
@@ -16,12 +14,7 @@ import { countedContent, meterOf } from './trackTransfer.ts';
 export interface PlaceInspection extends Inspection {
   /** The size of the file's decompressed JSON. */
   readonly bytes: number;
-  /**
-   * Which secrets the export included, and which unknown fields its request contained, according to the file's
-   * manifest.
-   */
   readonly request: ExportedRequest;
-  /** Descriptions of content that every export of the place leaves out. */
   readonly losses: readonly string[];
   /** Warnings about states that ZITADEL did not return, one per organisation. */
   readonly notices: readonly RecordWarning[];
@@ -31,19 +24,15 @@ interface Reading {
   readonly visitor?: RecordVisitor | undefined;
   /** The name in the progress for this reading. */
   readonly label?: string;
-  /** Uses the file after its validation. The function may read the file again. */
+  /** May read the file again after its validation. */
   readonly use?: (file: ExportFile, inspection: Inspection) => Promise<void>;
   /** The organisations that the export must contain. If undefined, no organisation is required. */
   readonly required?: SelectedOrganisations;
-  /**
-   * The expected number of records. If the size of the export is unknown, the progress estimates the remaining time
-   * from this number.
-   */
+  /** If the size of the export is unknown, the progress estimates the remaining time from this number of records. */
   readonly expected?: number | undefined;
 }
 
 /**
- * Reads and validates the export of a place, record by record.
  * @throws IdentityError for an invalid export file, and for a manifest that does not match the file;
  * COMMAND_INTERRUPTED if the signal aborts
  */

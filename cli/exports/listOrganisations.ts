@@ -4,9 +4,7 @@ import { textAt } from '../../shared/json/jsonObject.ts';
 import { makeRepeatable } from './fileContent.ts';
 import type { DatabasePlace, ListedOrganisation } from './placeInterfaces.ts';
 
-/**
- * Lists the organisations of an instance of this service, by an export that contains only the organisations themselves.
- */
+/** Makes an export that contains only the organisations themselves, without their records. */
 export async function listExportedOrganisations(
   readExport: DatabasePlace['readExport'],
   signal: AbortSignal,

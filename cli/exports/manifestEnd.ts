@@ -2,9 +2,8 @@ import type { FilePass } from '../../shared/exportFile/filePass.ts';
 import { type TallyOptions, tallyExport } from '../../shared/exportFile/inspection.ts';
 
 /**
- * Yields an export file with a manifest at its end.
  * @param json yields the file without a manifest; its last byte is the closing brace
- * @param describe returns the manifest, after `json` has ended
+ * @param describe called after `json` has ended
  */
 export async function* withManifest(
   json: AsyncIterable<Uint8Array>,

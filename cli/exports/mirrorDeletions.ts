@@ -1,5 +1,3 @@
-// Shows which records a mirroring import deletes, and asks the user for confirmation.
-
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import { mirrorTooLarge } from '../../shared/errors/errors.ts';
 import { recordNoun } from '../../shared/errors/nouns.ts';
@@ -13,7 +11,6 @@ type Deletion = NonNullable<ImportResponse['deletions']>[number];
 
 /** The records that an import has deleted, or that a dry run predicts as deleted. */
 export interface MirrorDeletions {
-  /** The numbers of deleted records by section. */
   readonly deleted: Readonly<Counts>;
   /** The first of the deleted records: users, then members and grants, then all others. */
   readonly deletions: readonly Deletion[];
@@ -25,10 +22,7 @@ export function deletionsOf({ deletions = [], summary }: ImportResponse): Mirror
   return { deleted, deletions, deletionsOmitted };
 }
 
-/**
- * The types of records whose deletions are listed record by record, by section. The output contains only numbers for
- * other sections.
- */
+/** For all other sections, the output contains only numbers of deleted records. */
 const listedSections: ReadonlyMap<string, string> = new Map([
   ['humanUsers', 'human_user'],
   ['machineUsers', 'machine_user'],
@@ -45,9 +39,6 @@ export function deletionsTitle(isTrial: boolean): string {
   return isTrial ? 'Records to delete, because the source lacks them' : 'Deleted records, which the source lacks';
 }
 
-/**
- * Returns a line for each deleted user, token, member and grant, and a line with the numbers of other deleted records.
- */
 export function deletionLines({ deleted, deletions, deletionsOmitted }: MirrorDeletions): string[] {
   const listed = new Set(listedSections.values());
   const others = Object.fromEntries(Object.entries(deleted).filter(([name]) => !listedSections.has(name)));
@@ -66,13 +57,11 @@ function deletionText({ type, orgId, id, name, roles = [] }: Deletion): string {
   return `${recordNoun(type)} ${named} of organisation ${orgId}${held}`;
 }
 
-/** What a question about deletions needs from a call: streams, signal, environment and options. */
 interface Asked extends Pick<Surroundings, 'stdin' | 'stderr' | 'signal' | 'environment'> {
   readonly options: { readonly 'max-deleted'?: number | undefined };
 }
 
 /**
- * Asks the user at a terminal to type the number of records to delete.
  * @param about the lines before the question
  * @returns the number that the user confirmed; undefined without consent
  * @throws IdentityError MIRROR_DELETES_TOO_MUCH if `--max-deleted` is smaller than the number
@@ -92,10 +81,7 @@ export async function confirmDeletions(
   return answer.trim() === String(number) ? number : undefined;
 }
 
-/**
- * Requires that `--max-deleted` permits a number of deletions.
- * @throws IdentityError MIRROR_DELETES_TOO_MUCH
- */
+/** @throws IdentityError MIRROR_DELETES_TOO_MUCH if `--max-deleted` is smaller than the number */
 export function requirePermitted(records: number, { options: { 'max-deleted': limit } }: Pick<Asked, 'options'>): void {
   if (limit !== undefined && records > limit) throw mirrorTooLarge({ records, limit });
 }

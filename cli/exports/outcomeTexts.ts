@@ -2,10 +2,7 @@ import { words } from '../../shared/errors/nouns.ts';
 import { findSection, organisationSection } from '../../shared/organisation/allSections.ts';
 import { countList } from '../terminal/numberTexts.ts';
 
-/**
- * The text for the outcome `notCarried`. Under this outcome, unknown fields of the file are counted as well as
- * sections.
- */
+/** Under this outcome, unknown fields of the file are counted as well as sections. */
 const NOT_CARRIED = 'not carried';
 
 /** Returns the line with an outcome's counts, such as `created: people 2`. */

@@ -32,7 +32,7 @@ interface CallOptions {
   readonly asked?: SecretSelection | undefined;
 }
 
-/** The options of an export. Files ignore these options, because the command always reads a file completely. */
+/** Files ignore these options, because the command always reads a file completely. */
 export interface PlaceExportOptions extends ExportRequestOptions, CallOptions {
   /**
    * Called for each organisation that the place fails to export. Without this function, the first such error ends the
@@ -59,7 +59,6 @@ export interface PlaceImportOptions
     Partial<MirrorOptions>,
     CallOptions {}
 
-/** The part of a call's options that contains the accepted losses. */
 export type AcceptedLosses = Pick<CallOptions, 'accepted'>;
 
 export function accepts({ accepted = [] }: AcceptedLosses, loss: AcceptableLoss): boolean {
@@ -111,10 +110,7 @@ export interface StoredFile {
 interface Source {
   /** The place's name in messages. */
   readonly name: string;
-  /**
-   * Opens the export of the place.
-   * @throws IdentityError
-   */
+  /** @throws IdentityError */
   readExport(options: PlaceExportOptions, signal: AbortSignal): Promise<ExportFile>;
 }
 
@@ -131,12 +127,9 @@ export interface FilePlace extends Source {
   requireFree?(signal: AbortSignal): Promise<void>;
 }
 
-/**
- * The phases of an import. In the phase `importing`, the target writes, and needs no more content from this process.
- */
+/** In the phase `importing`, the target writes, and needs no more content from this process. */
 export type ImportPhase = 'sending' | 'reading' | 'comparing' | 'uploading' | 'importing';
 
-/** The progress of a phase: the number of processed records, and the number of all records. */
 export interface DoneRecords {
   readonly records: number;
   readonly total: number;
@@ -166,10 +159,7 @@ export interface ImportMeter {
 /** A place that can export and import organisations: an instance, a database or ZITADEL. */
 export interface DatabasePlace extends Source {
   readonly takes: 'imports';
-  /**
-   * Imports a file into the place.
-   * @throws IdentityError for an import that fails as a whole; the response lists the errors of single records
-   */
+  /** @throws IdentityError for an import that fails as a whole; the response lists the errors of single records */
   import(
     content: ExportFile,
     options: PlaceImportOptions,
@@ -184,7 +174,7 @@ export interface DatabasePlace extends Source {
    */
   prepareImport?(database: RunDatabase, signal: AbortSignal): Promise<PreparedImport | undefined>;
   /**
-   * Lists all organisations. The list of ZITADEL also contains deleted organisations.
+   * The list of ZITADEL also contains deleted organisations.
    * @throws IdentityError if the place cannot be read
    */
   organisations(signal: AbortSignal): Promise<readonly ListedOrganisation[]>;
@@ -199,7 +189,7 @@ export interface DatabasePlace extends Source {
 export interface PreparedImport extends RecordVisitor {
   /**
    * Imports the file, or makes a dry run.
-   * @param read reads the file. Not called if a dry run has already read it
+   * @param read not called if a dry run has already read the file
    * @throws IdentityError for an import that fails as a whole
    */
   import(
@@ -233,10 +223,9 @@ export type PlaceOperation = 'export' | 'import';
 export interface PlaceFacts {
   readonly service: 'identity' | 'zitadel';
   readonly version: string | undefined;
-  /** The name of the instance, if known. */
   readonly instance: string | undefined;
   readonly defaultOrgId: string | undefined;
-  /** The id of the instance, if known. All addresses of the instance have the same id. */
+  /** All addresses of the instance have the same id. */
   readonly instanceId?: string | undefined;
   readonly defaultOrgName?: string;
   /** The domains of a ZITADEL instance, from which ZITADEL derives the domains of organisations. */
@@ -273,7 +262,7 @@ export function importTarget(facts: Pick<PlaceFacts, 'releases'> | undefined, op
 
 export interface DescribedPlace {
   readonly place: Place;
-  /** The facts about the place. Undefined for a file or an object. */
+  /** Undefined for a file or an object. */
   readonly facts: PlaceFacts | undefined;
 }
 
@@ -282,10 +271,7 @@ export async function describePlace(place: Place, signal: AbortSignal): Promise<
   return { place, facts: place.takes === 'imports' ? await place.facts(['export'], signal) : undefined };
 }
 
-/**
- * Requires that two places are not the same instance under two addresses.
- * @throws IdentityError USAGE_INVALID
- */
+/** @throws IdentityError USAGE_INVALID if both places are the same instance under two addresses */
 export function requireOtherInstance(first: DescribedPlace, second: DescribedPlace): void {
   if (first.facts?.instanceId === undefined || first.facts.instanceId !== second.facts?.instanceId) return;
   const isOurs = first.facts.service === 'identity';

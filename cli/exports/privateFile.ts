@@ -16,7 +16,6 @@ interface PrivateFile extends FilePlace, AsyncDisposable {
 /**
  * Opens a place for an export that contains secrets. The export is in a compressed temporary file without a name, so
  * the operating system deletes it when the process ends. A new export replaces the previous export.
- * @param name the place's name in messages
  */
 export function openPrivateFile(name: string): PrivateFile {
   let body: ReceivedBody | undefined;

@@ -1,5 +1,3 @@
-// Counts the records of an export file while the file is transferred to a target.
-
 import type { z } from 'zod';
 import { exportedManifest } from '../../shared/exportFile/manifest.ts';
 import { type ExportFileItem, ExportFileReader } from '../../shared/exportFile/reader.ts';
@@ -12,21 +10,16 @@ import { printable } from '../terminal/terminal.ts';
 import { sourceError } from './fileContent.ts';
 import type { ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
 
-/**
- * The fields of a manifest about the export's secrets and ignored options. Older manifests lack some of these fields.
- */
+/** Older manifests lack some of these fields. */
 const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).partial();
 
 /**
- * Which secrets an export included, and which unknown fields of its request were ignored. The file's manifest contains
- * both.
+ * The secrets that an export included, and the unknown fields of its request that it ignored, according to the file's
+ * manifest.
  */
 export type ExportedRequest = z.infer<typeof exportedRequest>;
 
-/**
- * Describes which secrets an export included. Also lists the fields that the export ignored, because a misspelt field
- * can make an export incomplete.
- */
+/** The lines include the ignored fields, because a misspelt field can make an export incomplete. */
 export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest): readonly string[] {
   const carried = Object.entries(kinds ?? {}).flatMap(([kind, isCarried]) => (isCarried ? [kind] : []));
   const secrets = carried.length === 0 ? 'no secrets' : `the source's ${carried.join(', ')}, if any`;
@@ -56,7 +49,6 @@ export class RecordCounter {
   request: ExportedRequest = {};
 
   /**
-   * @param name the source's name in messages
    * @param selection the organisations that the file must contain
    * @param isFile whether the source is a file or an object, which must contain organisations
    */
@@ -94,7 +86,6 @@ export class RecordCounter {
     requireFound(`${this.name} does not have`, this.missing);
   }
 
-  /** Counts the records among the given items of the file. */
   readonly addItems = (items: readonly ExportFileItem[]): void => {
     for (const item of items) {
       const { name, organisation } = item;
@@ -140,7 +131,6 @@ function namedOrganisations({ orgIds, excludedOrgIds }: SelectedOrganisations): 
 /**
  * Requires that each selected organisation is in at least one of the files that were read.
  * @param lacks the beginning of the message, such as `north.json does not have`
- * @param inspections the results of reading the files
  * @throws IdentityError USAGE_INVALID for an organisation that no file contains
  */
 export function requireOrganisations(

@@ -28,7 +28,7 @@ export interface ReadContent {
   /** The name of the content's source in messages. */
   readonly name: string;
   readonly content: ExportFile;
-  /** Counts the records of the content. If undefined, the transfer uses a new counter. */
+  /** If undefined, the transfer uses a new counter. */
   readonly counter?: RecordCounter;
 }
 
@@ -87,7 +87,6 @@ export async function trackImport(
   }
 }
 
-/** Returns the warning that the timeout will probably interrupt an import. */
 function excessText({ secondsNeeded, secondsLeft }: Parameters<ImportMeter['onExcess']>[0]): string {
   return `the import probably needs ${span(secondsNeeded)} more, but the timeout interrupts the import in ${span(secondsLeft)}: then repeat the command to continue`;
 }
@@ -107,10 +106,7 @@ class WaitClock {
   }
 }
 
-/**
- * The time in milliseconds after which the progress shows that the target checks the file. Shorter checks are not
- * shown.
- */
+/** The time in milliseconds after which the progress shows that the target checks the file. */
 const CHECKING_AFTER_MS = 2_000;
 
 /** The phases in which the target may already write records. */
@@ -143,7 +139,6 @@ export function meterOfRecords(read: () => DoneRecords): Meter {
   };
 }
 
-/** Stores content in a place, and shows the number of stored records. */
 export function trackStore(
   target: FilePlace,
   { name, content, counter = new RecordCounter(name) }: ReadContent,
@@ -157,10 +152,7 @@ export function trackStore(
   );
 }
 
-/**
- * Creates a meter for the share of the content that was read.
- * @param expected the number of records in the content. Used if the size of the content is unknown
- */
+/** @param expected the number of records in the content. Used if the size of the content is unknown */
 export function meterOf(content: ExportFile, counter: RecordCounter, expected = 0): Meter {
   const shareOfExpected = () => (expected === 0 ? undefined : Math.min(1, counter.records / expected));
   return { records: () => counter.records, fraction: () => content.fraction?.() ?? shareOfExpected() };

@@ -25,9 +25,8 @@ import { RecordCounter } from './recordCounter.ts';
 import { type ReadContent, trackStore } from './trackTransfer.ts';
 
 /**
- * Stores an export in the form that ZITADEL imports without loss. First copies the export to a temporary file, because
- * the place of a record in the new file can depend on records that follow it. Memory does not grow with the export.
- * @param secrets the kinds of secrets that the export contains
+ * First copies the export to a temporary file, because the place of a record in the new file can depend on records that
+ * follow it. Memory does not grow with the export.
  */
 export async function storeForZitadel(
   target: FilePlace,
@@ -100,7 +99,6 @@ class ZitadelFile {
   }
 
   /**
-   * Yields one entry for each organisation.
    * @param areSecond whether to write the second entries. They contain only the organisation's id, and the records that
    * refer to projects of other organisations
    */
@@ -144,8 +142,8 @@ class ZitadelFile {
   }
 
   /**
-   * Returns the text of a record for ZITADEL. Removes references to identity providers that the file lacks, because
-   * ZITADEL would drop a record with such references.
+   * Removes references to identity providers that the file lacks, because ZITADEL would drop a record with such
+   * references.
    */
   private textOf(item: OwnedItem): string {
     const section = findSection(item.name);
@@ -171,10 +169,7 @@ class ZitadelFile {
     this.addMissingProviders(section, document, section.exported?.providers?.(json) ?? []);
   }
 
-  /**
-   * Adds manual steps for the identity providers to which a record refers and that the file lacks.
-   * @returns whether the file lacks any of the record's providers
-   */
+  /** @returns whether the file lacks any of the record's providers */
   private addMissingProviders(section: Section, document: StoredDocument, providers: readonly string[]): boolean {
     const { orgId = '' } = document;
     const missing = providers.filter((id) => !this.hasProvider(orgId, id));
@@ -182,10 +177,7 @@ class ZitadelFile {
     return missing.length > 0;
   }
 
-  /**
-   * Returns the manifest of the new file. Leaves out the id of the exporting instance, because the organisations will
-   * belong to a ZITADEL instance.
-   */
+  /** Leaves out the id of the exporting instance, because the organisations will belong to a ZITADEL instance. */
   private describe({ tally: { counts, digest } }: FilePass): object {
     const { instanceId: _, leftToDo: __, leftToDoOmitted: ___, ...manifest } = this.manifest;
     const { leftToDo = [], leftToDoOmitted = 0 } = statedSteps.parse(this.manifest);

@@ -1,5 +1,3 @@
-// Decides which secrets a migration moves: by `--with`, by the user's answer, or by the content of a source file.
-
 import { secretsMissing } from '../places/placeOptions.ts';
 import { type SecretKind, secretNames, secretSelection } from '../records/secretSelection.ts';
 import { askChoice, canAsk } from '../terminal/questions.ts';
@@ -24,7 +22,7 @@ export function selectsSecrets({ options: { with: given, from } }: MigrationCall
   return given !== undefined || !isFilePlace(from);
 }
 
-/** The choices that the question about secrets offers. `--with` permits all other combinations too. */
+/** `--with` permits all other combinations too. */
 const answers: Readonly<Record<string, readonly SecretKind[]>> = {
   'passwords, otp and keys': ['passwords', 'otp', 'keys'],
   'passwords and otp': ['passwords', 'otp'],

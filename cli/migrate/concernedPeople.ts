@@ -10,9 +10,7 @@ import type { ConcernedPerson } from './migrationTypes.ts';
 const personTypes: readonly string[] = [humanUserSection.error.type, SEED_TYPE];
 const links = recordSection('userLinks');
 
-/**
- * Returns the people whom the given errors and manual steps concern, with their names and addresses from the export.
- */
+/** The people's names and addresses come from the export. */
 export async function listConcernedPeople(
   { database, signal }: MigrationRun,
   notices: readonly Notice[],
@@ -34,7 +32,7 @@ export async function listConcernedPeople(
   return [...people.values()];
 }
 
-/** Joins two lists of people. A person who is in both lists gets the reasons of both. */
+/** A person who is in both lists gets the reasons of both. */
 export function joinPeople(
   people: readonly ConcernedPerson[],
   others: readonly ConcernedPerson[],

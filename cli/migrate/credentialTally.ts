@@ -36,13 +36,12 @@ interface OrganisationCredentials {
   readonly kept: NamedPeople;
 }
 
-/** The target of a migration, and what the import will change there. After the import, only the target. */
 interface CredentialTarget {
   /** If the target is ZITADEL, the releases that it may have. */
   readonly zitadel?: ReleaseRange | undefined;
   /**
-   * The outcomes of a comparison before the import after which the import makes the target's record equal to the
-   * source's record. Absent if the import is over.
+   * Outcomes of the comparison before the import whose records the import then makes equal to the source's records.
+   * Absent if the import is over.
    */
   readonly arrives?: readonly ComparedPair['outcome'][];
   /**
@@ -78,11 +77,7 @@ export class CredentialTally {
     if (section === humanUserSection.name) this.addPerson({ orgId, id }, first, target);
   }
 
-  /**
-   * Adds the people of an organisation whose records have the same bytes in two instances of this service.
-   * @param people the number of these people
-   * @param withPassword those of them who have a password
-   */
+  /** Adds people whose records have the same bytes in two instances of this service. */
   addEqual(orgId: string, people: number, withPassword: NamedPeople): void {
     this.people += people;
     this.withPassword += withPassword.count;
@@ -90,8 +85,8 @@ export class CredentialTally {
   }
 
   /**
-   * The counts for the plan, the result and the report. Complete only after all records were added: the state of an
-   * organisation decides about its people, but the organisation's record comes after the people.
+   * Complete only after all records were added: the state of an organisation decides about its people, but the
+   * organisation's record comes after the people.
    */
   get credentials(): Omit<CredentialSummary, 'secondFactors'> {
     const others = new Map(
@@ -139,10 +134,7 @@ export class CredentialTally {
     return organisation;
   }
 
-  /**
-   * Returns the reason why a person's credentials do not count as equal. Returns undefined if the credentials count as
-   * equal.
-   */
+  /** Returns why a person's credentials do not count as equal; undefined if they do. */
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target === undefined) return 'missing from their organisation in the target';
     const { zitadel, hashes } = this.target;
@@ -153,10 +145,7 @@ export class CredentialTally {
     return this.stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }
 
-  /**
-   * If only the target has a credential of a person who has no password in the source, returns this as the reason why
-   * the person does not count as equal. Otherwise returns undefined.
-   */
+  /** Returns a reason if only the target has a credential of a person who has no password in the source. */
   private additionalReason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target?.hashFormat !== undefined) return 'with a password in the target only';
     return target && this.factorReason(source, target);
@@ -185,10 +174,7 @@ export class CredentialTally {
     return source.otpEmail === true && lost !== undefined ? `with an OTP e-mail factor: ${lost}` : undefined;
   }
 
-  /**
-   * Returns the reason if a person does not count as equal because of the states in source and target.
-   * @param states the states in the source and the target, such as USER_STATE_LOCKED
-   */
+  /** @param states the states in the source and the target, such as USER_STATE_LOCKED */
   private stateReason(states: readonly string[]): string | undefined {
     const [source, target = ''] = states.map(stateWord);
     const isKept = this.isZitadel ? isActivated(states[0], states[1]) : source === target;
@@ -230,8 +216,7 @@ function add(group: NamedPeople, { count, names }: NamedPeople): void {
 }
 
 /**
- * Counts people by the comparison of their credentials. Returns undefined if the target is a file, because a migration
- * does not compare files.
+ * Returns undefined if the target is a file, because a migration does not compare files.
  * @param planned the options of the import, if it is still to come
  */
 export async function countCredentials(
@@ -258,7 +243,7 @@ export async function countCredentials(
 
 const tallied = [humanUserSection.name, organisationSection.name];
 
-/** Adds the compared people and organisations to a tally. After each addition, yields the number of added records. */
+/** After each addition, yields the number of added records. */
 export async function* tallyRecords(
   tally: CredentialTally,
   database: Pick<RunDatabase, 'pairs' | 'equal'>,
@@ -275,7 +260,6 @@ export async function* tallyRecords(
   }
 }
 
-/** Returns which records the import will make equal, and what it does with hashes that ZITADEL may refuse. */
 function expected(
   planned: Pick<MigrationSettings, 'onConflict' | 'accepted'>,
   zitadel: ReleaseRange | undefined,

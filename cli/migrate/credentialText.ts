@@ -1,10 +1,6 @@
 import { counted, firstOf, numberText } from '../terminal/numberTexts.ts';
 import type { CredentialSummary } from './migrationTypes.ts';
 
-/**
- * For each selection of second factors in an export: the factors that are compared, and a phrase about the factors that
- * are not compared.
- */
 const secondFactorTexts: Readonly<
   Record<CredentialSummary['secondFactors'], readonly [compared: string, others: string]>
 > = {
@@ -14,10 +10,7 @@ const secondFactorTexts: Readonly<
   none: ['', '; second factors do not move, and are not compared'],
 };
 
-/**
- * Describes how many people have equal credentials in source and target. Returns one sentence, and one phrase for each
- * reason why other people do not count.
- */
+/** Returns one sentence, and one phrase for each reason why other people do not count. */
 export function describeCredentials(
   { people, withPassword, kept, secondFactors, others }: CredentialSummary,
   targetKind: string,
@@ -41,7 +34,6 @@ export function describeCredentials(
   };
 }
 
-/** Joins nouns into one phrase, such as `password hash, second factors and state`. */
 function listText(nouns: readonly string[]): string {
   return `${nouns.slice(0, -1).join(', ')} and ${nouns.at(-1)}`;
 }

@@ -1,5 +1,3 @@
-// Explains the expected differences between the sides of a migration.
-
 import { type FieldDifference, isOmission } from '../../shared/organisation/equality.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { explainZitadels } from '../comparison/compareSides.ts';
@@ -11,7 +9,6 @@ import type { OpenSides } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';
 
 /**
- * Returns a function that finds the reason why a difference between source and target is expected.
  * @param imports facts about how ZITADEL imports the records of the source
  * @param response the import's response; undefined before the import, and if the target is a file
  */
@@ -37,10 +34,9 @@ const HASHED_ANEW =
   'ZITADEL has another hash of the password: a login has hashed the password again, or the password was changed in ZITADEL; hashes do not show which of the two happened';
 
 /**
- * Returns the reason of an expected difference. Explains a differing password hash separately from the other fields,
- * because ZITADEL may replace a hash when a person logs in.
+ * Explains a differing password hash separately from the other fields, because ZITADEL may replace a hash when a person
+ * logs in.
  * @param mayBeHashedAnew whether the person may have existed in ZITADEL before the import
- * @param explainOthers explains the differences of all other fields
  */
 export function explainBesideHash(
   difference: RecordDifference,
@@ -59,7 +55,7 @@ export function explainBesideHash(
 }
 
 /**
- * Returns the reason of an expected difference; undefined for an unexpected difference.
+ * Returns undefined for an unexpected difference.
  * @param response the import's response; undefined before the import, and if the target is a file
  * @param first the record in the source; undefined if the source does not have it
  */

@@ -1,5 +1,3 @@
-// Stores and checks the export of a migration, and imports it into the target.
-
 import { recordConflict } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
 import {
@@ -78,10 +76,7 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
   };
 }
 
-/**
- * If the target is ZITADEL, prepares the import. The prepared import receives the records while the command reads the
- * export.
- */
+/** The prepared import receives the records while the command reads the export. */
 async function prepareImport(run: MigrationRun, { place, kind }: OpenSide): Promise<PreparedImport | undefined> {
   if (place.takes === 'files' || kind !== 'zitadel') return undefined;
   run.prepared = await run.reconnecting(async () => place.prepareImport?.(run.database, run.signal));
@@ -94,7 +89,6 @@ export function currentOptions(run: MigrationRun): PlaceExportOptions {
 }
 
 /**
- * Stores the source's export in the private file.
  * @returns the inspection, if the export was validated while it was stored. Otherwise undefined: the caller must then
  * validate the stored file, for example if the source is an object
  */
@@ -160,15 +154,12 @@ export async function importExport(run: MigrationRun, target: DatabasePlace): Pr
   });
 }
 
-/** Makes a dry run of the import, which changes nothing in the target. */
+/** Makes a dry run of the import. */
 export async function rehearseImport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {
   return await run.reconnecting(() => sendExport(run, target, targetOptions(run.settings, true)));
 }
 
-/**
- * Sends the export to the target.
- * @param onRead called when the request begins to read the export. The target may receive records after this call
- */
+/** @param onRead called when the request begins to read the export. The target may receive records after this call */
 async function sendExport(
   run: MigrationRun,
   target: DatabasePlace,

@@ -19,7 +19,6 @@ export interface Callers {
   readonly to: string | undefined;
 }
 
-/** Lists the manual steps after a migration: the deletion of users, and of files with tokens and keys. */
 export async function listManualSteps(
   { settings, exported }: Pick<MigrationRun, 'settings'> & { readonly exported: Pick<StagedExport, 'movedExporterId'> },
   described: PlannedSides,
@@ -47,7 +46,6 @@ interface SeenOrganisations {
   /** The migrated organisations that existed in the target before the run, and those that exist after it. */
   readonly before: ReadonlySet<string>;
   readonly after: ReadonlySet<string>;
-  /** The names of the organisations by id, as far as they are known. */
   readonly names: ReadonlyMap<string, string>;
 }
 
@@ -92,7 +90,6 @@ export function listTakeBack(
   ];
 }
 
-/** Returns the step that restores the records that the import deleted. Returns no step if it deleted none. */
 export function restoreDeleted(
   { place }: Pick<MigrationResult['target'], 'place'>,
   response: ImportResponse | undefined,
@@ -134,10 +131,7 @@ function deletionCommand(orgId: string, { place, kind, file }: Pick<TokenUser, '
   return instanceDeletion([orgId], place);
 }
 
-/**
- * Returns the command that deletes organisations in an instance. The command must run with access to the instance's
- * database.
- */
+/** Returns a command that must run with access to the instance's database. */
 function instanceDeletion(orgIds: readonly string[], place: string): string {
   const parsed = parsePlace(place);
   const isFirestore = parsed.kind === 'database' && parsed.firestore !== undefined;
@@ -166,7 +160,6 @@ interface TokenUser {
   readonly roles: readonly string[];
 }
 
-/** Returns the users to whom the tokens belong: one for the source and one for the target. */
 function tokenUsers(
   { from, to, secretFiles }: MigrationSettings,
   { source, target }: PlannedSides,
@@ -190,7 +183,6 @@ async function tokenUserSteps(account: TokenUser): Promise<ManualStep[]> {
   return [{ what, command: callText(`pat revoke ${tokenId(token)} --data DIR`) }];
 }
 
-/** If the user who exported the source has moved to the target too, returns the step that deletes this user there. */
 function movedUser(userId: string | undefined, to: string): ManualStep[] {
   if (userId === undefined || isFilePlace(to)) return [];
   return [{ what: `in ${to}, delete the user ${userId}, if you created this user only to export the source` }];

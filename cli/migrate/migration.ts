@@ -1,5 +1,3 @@
-// Runs a migration step by step: export, plan, confirmation, import and proof.
-
 import { stat } from 'node:fs/promises';
 import { total } from '../../shared/collections/counts.ts';
 import { commandInterrupted } from '../../shared/errors/commandErrors.ts';
@@ -67,10 +65,7 @@ export async function migrate(call: MigrationCall): Promise<Output> {
   }
 }
 
-/**
- * Runs the steps of a migration.
- * @param version the version that the source file had before the command read the file
- */
+/** @param version the version that the source file had before the command read the file */
 async function doSteps(
   call: MigrationCall,
   run: MigrationRun,
@@ -126,18 +121,13 @@ async function confirm(call: MigrationCall, { deleted = {}, target }: MigrationP
   return limit ?? planned;
 }
 
-/**
- * Returns the part of the output that contains a plan's digest.
- * @param digest undefined if there is nothing to migrate, or if the call has already confirmed the migration
- */
+/** @param digest undefined if there is nothing to migrate, or if the call has already confirmed the migration */
 function digestBlocks(digest: string | undefined): readonly Block[] {
   if (digest === undefined) return [];
   return [{ title: 'Digest of source, target and plan, for --expect', lines: [digest], data: { digest } }];
 }
 
-/**
- * If the call has `--report`, returns the property of an output that writes the report after the output was printed.
- */
+/** Writes the report only after the output was printed. */
 function reporting({ options: { report }, stderr }: MigrationCall, reported: Parameters<typeof writeReport>[1]) {
   return report === undefined ? {} : { afterwards: () => writeReport(report, reported, stderr) };
 }
@@ -197,8 +187,8 @@ async function requireSameTarget(
 }
 
 /**
- * If `--on-conflict` is `fail`, requires that the target has no organisation of the export. Otherwise prints these
- * organisations, and fails. The command checks this before it reads the target's records.
+ * If `--on-conflict` is `fail`, rejects organisations that the target already has, before the command reads the
+ * target's records.
  */
 async function requireNewOrganisations(call: MigrationCall, run: MigrationRun, { place }: OpenSide): Promise<void> {
   if (run.settings.onConflict !== 'fail' || place.takes === 'files') return;
@@ -214,10 +204,7 @@ async function requireNewOrganisations(call: MigrationCall, run: MigrationRun, {
   throw existingOrganisations(call, run, `${counted(existing.length, 'organisation')} of the export: ${ids}`);
 }
 
-/**
- * Returns the error for organisations of the export that the target already has.
- * @param existing which organisations exist: their ids, and their number if known
- */
+/** @param existing which organisations exist: their ids, and their number if known */
 function existingOrganisations(call: MigrationCall, { settings }: MigrationRun, existing: string): Error {
   const { from, to } = settings;
   const next = callCommand(call, settings, { 'on-conflict': false, expect: false });
@@ -232,7 +219,6 @@ function existingOrganisations(call: MigrationCall, { settings }: MigrationRun, 
   });
 }
 
-/** Imports the export into the target. If the target is a file, stores the export there. The caller may repeat both. */
 async function moveExport(run: MigrationRun, { place }: OpenSide): Promise<void> {
   if (place.takes === 'files') {
     await using content = await run.openExport();
@@ -269,7 +255,6 @@ function planOutput(
   return { json: { ...result, next, ...blockJson(planned) }, text: [...blockLines(planned), ...offer] };
 }
 
-/** Returns the error of a stopped migration: the problem, what the target has received, and the command to run next. */
 function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unknown {
   if (isUsageError(error) || [planChanged, sourceChanged, targetChanged].some((kind) => kind.is(error))) return error;
   const isInterrupted = call.signal.aborted || commandInterrupted.is(error);
@@ -287,7 +272,6 @@ function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unkn
 }
 
 /**
- * Describes what the user must do after the migration has stopped.
  * @param hasExpired whether a time limit ended the migration. With the same limit, a repeated migration would end again
  */
 function nextStep(call: MigrationCall, run: MigrationRun, hasExpired: boolean): string {

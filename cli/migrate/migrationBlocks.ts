@@ -1,4 +1,4 @@
-// Builds the blocks of plans and results. A block is printed on the terminal, in the report's page and as JSON.
+// A block is printed on the terminal, in the report's page and as JSON.
 
 import { type RecordConflict, recordConflict } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
@@ -30,7 +30,7 @@ export function isEmptyPlan({ sections }: MigrationPlan): boolean {
   return total(sections) === 0;
 }
 
-/** Describes a plan. The facts that matter most for the user's decision come last, directly above the question. */
+/** The facts that matter most for the user's decision come last, directly above the question. */
 export function planBlocks(plan: MigrationPlan): Block[] {
   const { source, target, checks, leftOut, organisations, leftToDo, leftToDoOmitted } = plan;
   const { sections, before, options, bytes, secrets, hashFormats, losses, changes, undone, undoneOmitted } = plan;
@@ -73,10 +73,7 @@ export function planBlocks(plan: MigrationPlan): Block[] {
   ];
 }
 
-/**
- * Lists the deletions of a mirroring migration. Also prints them on the terminal, because the user confirms by typing
- * their number.
- */
+/** The terminal shows all deletions too, because the user confirms by typing their number. */
 function deletionBlock(
   { deleted, deletions = [], deletionsOmitted = 0 }: Partial<MirrorDeletions>,
   isTrial: boolean,
@@ -122,7 +119,6 @@ function planHeadline({ source, sections, before, organisations }: MigrationPlan
   return before.absent === records ? `${what} to move` : `${what}: ${standing(before)}`;
 }
 
-/** Returns the counts of a comparison with the target as text. */
 function standing({ absent, differentAsExpected, onlyTarget, ...both }: MigrationPlan['before']): string {
   const others = { 'different as expected': differentAsExpected, 'only in the target': onlyTarget };
   return figures({ 'missing in the target': absent, ...both, ...others }).join(', ');
@@ -141,7 +137,6 @@ function planFacts(plan: MigrationPlan): string[] {
   ];
 }
 
-/** For each conflict handling, a phrase about what an import does with existing records that have other content. */
 const remedies: Readonly<Record<RecordConflict, string>> = {
   report:
     'the import leaves existing records unchanged, and reports them as errors; --on-conflict skip does not report them, --on-conflict overwrite replaces them',
@@ -149,7 +144,7 @@ const remedies: Readonly<Record<RecordConflict, string>> = {
   overwrite: 'the import overwrites existing records',
 };
 
-/** Returns the line about conflicts. Returns no line if the errors of the dry run already list each conflict. */
+/** Returns no line if the errors of the dry run already list each conflict. */
 function conflictLines({ before: { different }, options, refused, target }: MigrationPlan): string[] {
   const onConflict = recordConflict(options.onConflict);
   // A dry run into ZITADEL lists all conflicts, except those that a mirroring import removes by deletions.
@@ -169,10 +164,6 @@ function credentialLines({ credentials, target }: Pick<MigrationResult, 'credent
   return [sentence, ...reasons.map((reason) => `others: ${reason}`)];
 }
 
-/**
- * Returns the bars of a chart: one for the people who need nothing, and one for each reason why people lack a
- * credential in the target.
- */
 function credentialBars({ credentials }: Pick<MigrationResult, 'credentials'>): Bar[] {
   if (credentials === undefined || credentials.people === 0) return [];
   const { people, withPassword, kept, others } = credentials;
@@ -253,8 +244,8 @@ export function resultBlocks(result: MigrationResult): Block[] {
 }
 
 /**
- * Returns the line with the period in which the source must not have changed. If the source is a file, returns the time
- * of its export.
+ * Returns the period in which the source must not have changed. If the source is a file, returns the time of its
+ * export.
  */
 function standstillLines({ source, sourceReadAt, targetEqualAt, proof }: MigrationResult): Line[] {
   if (sourceReadAt === undefined || proof.method !== 'fields') return [];
@@ -270,7 +261,6 @@ function standstillLines({ source, sourceReadAt, targetEqualAt, proof }: Migrati
   return [`the source was read at ${sourceReadAt}; at ${targetEqualAt}, ${span(seconds)} later, the target was equal`];
 }
 
-/** Returns a line for each manual step, followed by the step's command if there is one. */
 function stepLines(steps: readonly ManualStep[]): Line[] {
   return steps.flatMap(({ what, command }) => (command === undefined ? [what] : [`${what}:`, commandLine(command)]));
 }
@@ -288,7 +278,6 @@ function summaryLines(result: MigrationResult): string[] {
   ];
 }
 
-/** The tones of the chart's bars, by outcome of an import. */
 const outcomeTones: Readonly<Record<string, Bar['parts'][number]['tone']>> = {
   created: 'good',
   overwritten: 'good',
@@ -320,7 +309,6 @@ function sectionLine(section: string, { moved, proof }: MigrationResult): string
   return [`${words(section)}: ${counted(moved.exported[section] ?? 0, 'record')}`, ...found].join(', ');
 }
 
-/** Returns the outcome of a migration, such as `Done` or `Finished with 1 difference and 2 errors`. */
 function endText({ outcome, proof, errors, errorsOmitted }: MigrationResult): string {
   if (outcome === 'done') return 'Done';
   const failures = { difference: proof.unexpected, error: errors.length + errorsOmitted };
@@ -328,7 +316,6 @@ function endText({ outcome, proof, errors, errorsOmitted }: MigrationResult): st
   return `Finished with ${problems.join(' and ')}`;
 }
 
-/** Returns the headline of a result: the outcome, and the counts of the import. */
 function resultHeadline(result: MigrationResult): string {
   const { target, moved } = result;
   const { imported } = moved;
@@ -340,7 +327,6 @@ function resultHeadline(result: MigrationResult): string {
   return `${start}${isWritten ? '' : ', and nothing written'}: ${what}: ${figures(Object.fromEntries(totals)).join(', ')}`;
 }
 
-/** Returns the counts of an import by outcome, with the outcome's name for readers. */
 function outcomesOf({
   moved: { imported },
   deleted = {},
@@ -357,10 +343,7 @@ function equalRecords({ proof }: MigrationResult): number {
 const DELETES_NOTHING =
   'an import without --mirror deletes nothing: add --mirror; or, in the target, delete the records that the source has deleted';
 
-/**
- * Returns the lines about the proof.
- * @param maxOthers the maximum number of listed organisations that only the target has
- */
+/** @param maxOthers the maximum number of listed organisations that only the target has */
 function proofLines(result: MigrationResult, maxOthers = Number.POSITIVE_INFINITY): string[] {
   const { target, options } = result;
   const { method, expected, unexpected, sourceUnchanged } = result.proof;

@@ -30,7 +30,6 @@ import { type MigrationSettings, stagedOptions } from './settings.ts';
 export interface StagedExport {
   readonly inspection: PlaceInspection;
   readonly facts: FileFacts;
-  /** The organisations of the export, each with the numbers of its people and records. */
   readonly listed: readonly SizedOrganisation[];
   /** The number of all records: organisations, their records and nested records. */
   readonly records: number;
@@ -45,23 +44,16 @@ export interface StagedExport {
    * these records as active.
    */
   readonly notices: readonly RecordWarning[];
-  /** The organisations that the export leaves out, each with the reason. */
   readonly leftOut: readonly { readonly orgId: string; readonly reason: string }[];
 }
 
-/** The name of the phase in which the source is exported. */
 export const EXPORTING = 'exporting';
 
-/** The name of the export in messages. */
 const THE_EXPORT = 'the export';
 
-/** A running migration. Disposing of it deletes the stored export and the run's database. */
+/** Disposing of it deletes the stored export and the run's database. */
 export class MigrationRun implements AsyncDisposable, CallContext {
   settings: MigrationSettings;
-  /**
-   * Whether `--with` or the user's answer selects the secrets to move. If not, the source is a file whose secrets all
-   * move.
-   */
   readonly selectsSecrets: boolean;
   readonly startedAt = new Date().toISOString();
   readonly output: ProgressOutput;
@@ -72,19 +64,17 @@ export class MigrationRun implements AsyncDisposable, CallContext {
   readonly sourceFile: string | undefined;
   /** Whether the source is a file or an object. It was then exported before this run. */
   private readonly isFromFile: boolean;
-  /** The records of the export and of the target. */
   readonly database: RunDatabase;
   readonly privateFile = openPrivateFile(THE_EXPORT);
   private staged: StagedExport | undefined;
   private readonly attempts = new Map<string, MigrationPhase>();
   /** The prepared import, if the target is ZITADEL. Undefined until it is prepared. */
   prepared: PreparedImport | undefined;
-  /** How far the migration has come. In `planning`, the target contains no records of this run yet. */
+  /** In `planning`, the target contains no records of this run yet. */
   step: 'planning' | 'importing' | 'imported' = 'planning';
   /** Whether the import was repeated, so that an earlier attempt may have written records. */
   isRepeated = false;
   response: ImportResponse | undefined;
-  /** The stored file, if the target is a file or an object. */
   stored: StoredFile | undefined;
 
   constructor(call: MigrationCall, settings: MigrationSettings, { source, target }: OpenSides) {
@@ -109,7 +99,6 @@ export class MigrationRun implements AsyncDisposable, CallContext {
     };
   }
 
-  /** Whether the command has read the complete export. */
   get isStaged(): boolean {
     return this.staged !== undefined;
   }
@@ -123,7 +112,7 @@ export class MigrationRun implements AsyncDisposable, CallContext {
     this.staged = staged;
   }
 
-  /** All phases that have ended so far. A repeated phase has the numbers of its last attempt. */
+  /** A repeated phase has the numbers of its last attempt. */
   get phases(): readonly MigrationPhase[] {
     return [...this.attempts.values()];
   }
@@ -149,7 +138,6 @@ export class MigrationRun implements AsyncDisposable, CallContext {
     return reconnecting({ ...this, limitMs: this.settings.timeoutMs }, work);
   }
 
-  /** Describes what the target has received so far. */
   get progressText(): string {
     const { to } = this.settings;
     if (this.step === 'planning') return `nothing is changed in ${to}`;

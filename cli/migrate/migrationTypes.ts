@@ -13,14 +13,11 @@ import type { PhaseState } from '../terminal/progress.ts';
  */
 export const MAX_LISTED = 100_000;
 
-/** A place as the source or the target of a migration, with facts about the place. */
 export interface MigrationSide {
   readonly place: string;
   /** The kind of the place: `instance`, `zitadel`, `database`, `file` or `object`. */
   readonly kind: string;
-  /** The release of the server that serves the place, if it is known. */
   readonly version?: string;
-  /** The name of the instance, if known. */
   readonly instance?: string;
   /** The roles that the token's user has in the instance, if there is a token. */
   readonly roles?: readonly string[];
@@ -30,20 +27,14 @@ export interface MigrationSide {
   readonly crc32c?: string;
 }
 
-/**
- * Numbers of records that both sides have, by outcome of their comparison. `different` does not include expected
- * differences.
- */
+/** `different` does not include expected differences. */
 interface CountsOfBoth {
   readonly equal: number;
   readonly different: number;
   readonly differentAsExpected: number;
 }
 
-/**
- * Numbers of an organisation's records, by outcome of their comparison with the target. `absent` counts those that the
- * target lacks.
- */
+/** `absent` counts the records that the target lacks. */
 export interface OrganisationCounts extends CountsOfBoth {
   readonly absent: number;
   readonly onlyTarget: number;
@@ -55,12 +46,10 @@ interface PlannedOrganisation {
   readonly people: number;
   /** The number of records in the source, including the organisation itself. */
   readonly records: number;
-  /** The comparison of source and target before the migration. */
   readonly before: OrganisationCounts;
 }
 
 interface MovedOrganisation extends PlannedOrganisation {
-  /** The comparison of source and target after the migration. */
   readonly after: OrganisationCounts;
 }
 
@@ -74,7 +63,6 @@ interface MigrationDifference {
   readonly section: string;
   readonly orgId: string;
   readonly id: string;
-  /** The name of the record and the name of its organisation, as far as they have names. */
   readonly name?: string;
   readonly orgName?: string | undefined;
   /**
@@ -90,7 +78,7 @@ interface MigrationDifference {
   }[];
   /** Present if the side has several records with this id. Another of these records was compared. */
   readonly isRepeat?: true;
-  /** Why the difference is expected. Absent for an unexpected difference. */
+  /** Absent for an unexpected difference. */
   readonly reason?: string;
   /** Why an organisation that only the target has must have come from the source. */
   readonly evidence?: string;
@@ -100,13 +88,12 @@ interface MigrationProof {
   /** How both sides were compared: field by field, or by size and checksum if the command cannot read the target. */
   readonly method: 'fields' | 'checksum';
   readonly provedAt: string;
-  /** One sentence about the method. */
   readonly description: string;
-  /** Numbers of records by section and outcome. Empty after a proof by checksum. */
+  /** Empty after a proof by checksum. */
   readonly sections: Readonly<
     Record<string, CountsOfBoth & { readonly onlySource: number; readonly onlyTarget: number }>
   >;
-  /** The number of expected differences, including those that are not listed. */
+  /** Includes expected differences that are not listed. */
   readonly expected: number;
   readonly unexpected: number;
   /** The first differences of all: the unexpected before the expected. */
@@ -129,7 +116,7 @@ export interface CredentialSummary {
   readonly kept: number;
   /** The kinds of second factors that the export contains. Other second factors are not compared. */
   readonly secondFactors: 'all' | 'otp' | 'totp' | 'none';
-  /** For each reason why credentials do not count as equal: the number of people, and the names of the first people. */
+  /** `names` contains only the first people. */
   readonly others: readonly { readonly reason: string; readonly count: number; readonly names: readonly string[] }[];
 }
 
@@ -139,7 +126,6 @@ export interface ConcernedPerson {
   readonly userName: string;
   readonly name: string;
   readonly address: string;
-  /** Texts of the errors and manual steps that concern the person. */
   readonly reasons: readonly string[];
 }
 
@@ -155,13 +141,11 @@ export interface UndonePerson {
   readonly changes: readonly string[];
 }
 
-/** A manual step after a migration. `command`, if present, is a command that does it. */
 export interface ManualStep {
   readonly what: string;
   readonly command?: string;
 }
 
-/** The options of the call, as a plan and a result contain them. */
 export interface ShownOptions extends Pick<ImportRequestOptions, 'onConflict' | 'orgIds' | 'excludedOrgIds'> {
   readonly accepted: readonly AcceptableLoss[];
   /**
@@ -174,11 +158,10 @@ export interface ShownOptions extends Pick<ImportRequestOptions, 'onConflict' | 
   readonly secrets: readonly string[];
 }
 
-/** What a plan and a result both contain. The deletions are absent without `--mirror`. */
+/** The deletions are absent without `--mirror`. */
 interface Listed extends Partial<MirrorDeletions> {
   readonly source: MigrationSide;
   readonly target: MigrationSide;
-  /** The organisations of the source that do not move, each with the reason. */
   readonly leftOut: readonly { readonly orgId: string; readonly reason: string }[];
   readonly warnings: readonly (ImportWarning | Notice)[];
   readonly warningsOmitted: number;
@@ -214,7 +197,7 @@ export interface MigrationResult extends Listed {
     readonly records: number;
     /** Numbers of exported records by section. */
     readonly exported: Readonly<Counts>;
-    /** The numbers of records by outcome of the import. Absent if the target is a file or an object. */
+    /** Absent if the target is a file or an object. */
     readonly imported?: OutcomeCounts;
   };
   readonly phases: readonly MigrationPhase[];
@@ -227,19 +210,16 @@ export interface MigrationResult extends Listed {
 }
 
 export interface MigrationPlan extends Listed {
-  /** What the command has checked in both places. A message is a sentence without a full stop. */
+  /** A message is a sentence without a full stop. */
   readonly checks: readonly { readonly status: 'ok' | 'warning'; readonly message: string }[];
   readonly organisations: readonly PlannedOrganisation[];
   readonly sections: Readonly<Counts>;
-  /** The comparison of source and target before the migration. */
   readonly before: OrganisationCounts;
   readonly options: ShownOptions;
   /** The size of the export's JSON, not compressed. */
   readonly bytes: number;
-  /** The kinds of secrets that the call selects, and the number of secrets of each kind in the export. */
   readonly secrets: { readonly selected: readonly string[]; readonly found: Readonly<Counts> };
   readonly hashFormats: Readonly<Counts>;
-  /** People for whom the migration would overwrite changes that were made in the target. */
   readonly undone: readonly UndonePerson[];
   readonly undoneOmitted: number;
   /** Errors that the import will report, according to the dry run. */

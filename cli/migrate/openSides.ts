@@ -9,7 +9,6 @@ import type { MigrationCall } from './migrationOptions.ts';
 import type { MigrationPlan, MigrationSide } from './migrationTypes.ts';
 import type { MigrationSettings } from './settings.ts';
 
-/** A side of a migration, opened and described. */
 export interface OpenSide extends DescribedPlace {
   /** The kind of the place: `instance`, `zitadel`, `database`, `file` or `object`. */
   readonly kind: string;
@@ -41,10 +40,7 @@ export async function openSides(call: MigrationCall, settings: MigrationSettings
 /** The time after which the command prints that it is waiting for a place. */
 const SILENT_MS = 5_000;
 
-/**
- * The operations that the token of each side must permit. The proof exports both sides, so both tokens must permit
- * exports.
- */
+/** The proof exports both sides, so both tokens must permit exports. */
 const requiredOperations = { from: ['export'], to: ['export', 'import'] } as const;
 
 /**
@@ -68,13 +64,11 @@ async function examine(
   return { place, kind: facts.service === 'zitadel' ? 'zitadel' : kind, facts };
 }
 
-/** Describes a side for a plan and a result. */
 export function describeSide({ place, kind, facts }: OpenSide): MigrationSide {
   const { version, instance, caller } = facts ?? {};
   return { place: place.name, kind, ...defined({ version, instance, roles: caller?.roles }) };
 }
 
-/** Returns what the command has checked of a side. */
 export function listChecks({ place: { name }, kind, facts }: OpenSide): MigrationPlan['checks'] {
   if (facts === undefined) return [];
   const version = facts.version === undefined ? '' : `, version ${facts.version}`;

@@ -3,7 +3,6 @@ import { organisationSection } from '../../shared/organisation/allSections.ts';
 import type { RunDatabase } from '../records/runDatabase.ts';
 import type { OrganisationCounts } from './migrationTypes.ts';
 
-/** The counts of an organisation without records. */
 export const noCounts: OrganisationCounts = {
   absent: 0,
   equal: 0,
@@ -20,10 +19,7 @@ export function recordCounts({ onlyFirst: absent = 0, onlySecond: onlyTarget = 0
   return { ...noCounts, ...both, absent, onlyTarget };
 }
 
-/**
- * Returns the ids of those organisations of the source that the target has too. The target must be the second side of
- * the database.
- */
+/** The target must be the second side of the database. */
 export async function presentOrganisations(database: RunDatabase, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const present = new Set<string>();
   for await (const { orgId, outcome } of database.pairs(signal, [organisationSection.name]))

@@ -1,5 +1,3 @@
-// Finds the organisations that the target of a migration has and the source does not have.
-
 import { tokenForbidden } from '../../shared/errors/placeErrors.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import type { ListedOrganisation } from '../exports/placeInterfaces.ts';
@@ -7,18 +5,14 @@ import type { MigrationRun } from './migrationRun.ts';
 import type { OpenSide, OpenSides } from './openSides.ts';
 
 export interface OtherOrganisation extends Pick<ListedOrganisation, 'orgId' | 'name'> {
-  /** The reason why the organisation must have come from the source. Undefined if there is no evidence. */
+  /** Undefined if there is no evidence that the organisation came from the source. */
   readonly evidence: string | undefined;
 }
 
-/** What the command knows about the source. These facts can be evidence that an organisation came from the source. */
+/** Facts that can be evidence that an organisation came from the source. */
 interface OriginFacts {
-  /** The id of the source instance, if known. */
   readonly instanceId: string | undefined;
-  /**
-   * The ids of organisations that were deleted in the source. Undefined if the source does not list deleted
-   * organisations.
-   */
+  /** Undefined if the source does not list deleted organisations. */
   readonly deleted: ReadonlySet<string> | undefined;
   /** The id of the user to whom the target's token belongs, if known. */
   readonly callerId: string | undefined;
@@ -58,10 +52,7 @@ export async function findOtherOrganisations(
   return judged.toSorted((a, b) => Number(a.evidence === undefined) - Number(b.evidence === undefined));
 }
 
-/**
- * Returns the ids of the organisations that were deleted in ZITADEL. Returns undefined if the source is not ZITADEL, or
- * if the token may not read them.
- */
+/** Returns undefined if the source is not ZITADEL, or if the token may not read deleted organisations. */
 async function deletedOrganisations({ place, kind }: OpenSide, signal: AbortSignal): Promise<Set<string> | undefined> {
   if (place.takes === 'files' || kind !== 'zitadel') return undefined;
   try {
@@ -73,10 +64,6 @@ async function deletedOrganisations({ place, kind }: OpenSide, signal: AbortSign
   }
 }
 
-/**
- * Returns the reason why an organisation of the target must have come from the source. Returns undefined if there is no
- * evidence.
- */
 function originEvidence(
   { orgId, importedFrom, createdBy }: Pick<ListedOrganisation, 'orgId' | 'importedFrom' | 'createdBy'>,
   { instanceId, deleted, callerId }: OriginFacts,

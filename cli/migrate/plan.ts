@@ -34,11 +34,9 @@ import type { ShownState } from './planDigest.ts';
 import { type MigrationSettings, shownOptions, stagedOptions } from './settings.ts';
 import { listUndoneChanges } from './undoneChanges.ts';
 
-/** A plan, with the data from which its digest is computed. */
 export interface MadePlan {
   readonly plan: MigrationPlan;
   readonly shown: ShownState;
-  /** The organisations of the export that already exist in the target. */
   readonly present: ReadonlySet<string>;
 }
 
@@ -82,10 +80,7 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
   return { plan, shown: shownState(plan, { source: tally.digest, target: targetDigest }), present };
 }
 
-/**
- * Returns the data from which a plan's digest is computed. Leaves out the name, the form and the size of the source:
- * another file with the same records has the same digest.
- */
+/** Leaves out the name, the form and the size of the source: another file with the same records has the same digest. */
 function shownState(plan: MigrationPlan, digests: Pick<ShownState, 'source' | 'target'>): ShownState {
   const { source: _, target, checks: __, bytes: ___, options, ...decided } = plan;
   return { ...digests, options: { ...options, to: target.place }, plan: decided };
@@ -131,14 +126,14 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
   return { targetDigest, credentials, present, leftToDo, conflicts, found };
 }
 
-/** Whether the import overwrites existing records. Imports into ZITADEL never do this. */
+/** Imports into ZITADEL never overwrite records. */
 function overwrites({ place, kind }: OpenSide, { onConflict }: MigrationSettings): boolean {
   return onConflict === 'overwrite' && place.takes === 'imports' && kind !== 'zitadel';
 }
 
 /**
  * Returns the kinds of second factors that an export contains. If it has no manifest, as an export of ZITADEL, finds
- * the kinds in its records. Other second factors do not move.
+ * the kinds in its records.
  */
 function secondFactors(
   { secrets: asked }: ExportedRequest,
@@ -152,8 +147,7 @@ function secondFactors(
 }
 
 /**
- * Loads the target's records of the exported organisations into the run's database. A target that is a file is new and
- * has no records.
+ * A target that is a file is new and has no records.
  * @returns the digest of the loaded records
  */
 export async function readTarget(run: MigrationRun, { place }: OpenSide): Promise<string> {
@@ -172,8 +166,8 @@ export async function readTarget(run: MigrationRun, { place }: OpenSide): Promis
 }
 
 /**
- * Makes a dry run of the import. Returns undefined if the target is a file. If the export is too large for a dry run,
- * returns undefined, except that a mirroring import fails because it needs the dry run.
+ * If the export is too large for a dry run, returns undefined, except that a mirroring import fails because it needs
+ * the dry run.
  */
 async function tryImport(run: MigrationRun, { place }: OpenSide) {
   if (place.takes === 'files') return undefined;
@@ -203,17 +197,12 @@ async function findRefused(run: MigrationRun, inspection: PlaceInspection, confl
   return [listed.entries, errorsOmitted + listed.omitted + conflicts.omitted] as const;
 }
 
-/** Returns the error that a dry run would report for a record that the target has with other content. */
 function conflictError({ section, id, fields = [] }: RecordDifference): ImportError {
   const conflict = because('record_exists', { fields: fields.map(({ path }) => path) });
   const error = { type: recordSection(section).error.type, id, ...conflict };
   return { ...error, message: noticeMessage({ ...error, message: '' }) };
 }
 
-/**
- * Returns texts about transfers that will go through the bucket of an instance, because they exceed the limit of a
- * response or a request.
- */
 function sizeChecks({ source, target }: OpenSides, bytes: number): MigrationPlan['checks'] {
   const { responseBytes = UNLIMITED } = source.facts?.callLimits ?? {};
   const { requestBytes = UNLIMITED } = target.facts?.callLimits ?? {};
@@ -231,7 +220,6 @@ function trialChecks({ place }: OpenSide, trial: ImportResponse | undefined): Mi
   return [{ status: 'warning', message }];
 }
 
-/** Warns of people whom ZITADEL may reject because of their password hashes. The warning contains remedies. */
 function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefined): MigrationPlan['checks'] {
   const count = tally?.refused ?? 0;
   if (count === 0) return [];
@@ -241,8 +229,7 @@ function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefin
 }
 
 /**
- * Returns a line with the sections in which a mirroring import deletes nothing, because the export may lack records of
- * the source. Returns no line if there are none.
+ * Lists the sections in which a mirroring import deletes nothing, because the export may lack records of the source.
  */
 function unmirrored({ manifest }: PlaceInspection, { withKeys }: Pick<MigrationSettings, 'withKeys'>): string[] {
   const complete = new Set(manifest?.sections);
@@ -253,10 +240,6 @@ function unmirrored({ manifest }: PlaceInspection, { withKeys }: Pick<MigrationS
     : [`--mirror does not delete ${names}, because the source may have such records that its export lacks`];
 }
 
-/**
- * Warns of content that the export leaves out or that the command does not know. Also warns if the export contains the
- * default organisation or the user who exported.
- */
 function exportChecks({ exported, settings }: MigrationRun, { place }: OpenSide): MigrationPlan['checks'] {
   const { notices, defaultOrgId, movedExporterId, inspection } = exported;
   const withDefault = `${place.name} contains ${defaultOrgId}, the default organisation of its source: to exclude this organisation, export again with --exclude-org ${defaultOrgId}`;

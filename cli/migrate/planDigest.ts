@@ -1,9 +1,6 @@
-// Computes the digest by which a later call recognises the plan of a dry run.
-
 import { randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** What a digest covers: records of both sides, options and plan. */
 export interface ShownState {
   /** A digest of all records of the source, including their secrets. */
   readonly source: string;

@@ -1,5 +1,3 @@
-// Proves a migration: compares source and target after the import.
-
 import type { BoundedList } from '../../shared/collections/boundedList.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
@@ -19,7 +17,6 @@ import type { OpenSides } from './openSides.ts';
 import { noCounts, presentOrganisations, recordCounts } from './organisationCounts.ts';
 import { findOtherOrganisations, type OtherOrganisation } from './otherOrganisations.ts';
 
-/** The fields of a result that follow from the proof, and other facts that the proof finds. */
 export interface Proved extends Pick<MigrationResult, 'proof' | 'credentials' | 'organisations'> {
   /** The records that are active in ZITADEL although they are not active in the source. */
   readonly activations: Pick<BoundedList<CountedEntry>, 'entries' | 'omitted'>;
@@ -29,18 +26,12 @@ export interface Proved extends Pick<MigrationResult, 'proof' | 'credentials' | 
   readonly present: ReadonlySet<string>;
 }
 
-/**
- * Exports both sides and compares them. If the command cannot read the target, compares only the checksum of the stored
- * bytes.
- */
+/** If the command cannot read the target, compares only the checksum of the stored bytes. */
 export async function prove(run: MigrationRun, plan: MigrationPlan, sides: OpenSides): Promise<Proved> {
   return (await isReadable(run, sides.target.place)) ? proveByFields(run, plan, sides) : proveByChecksum(run, plan);
 }
 
-/**
- * Whether the command can read the target. Some credentials permit only to create objects in a bucket, not to read
- * them.
- */
+/** Some credentials permit only to create objects in a bucket, not to read them. */
 async function isReadable(run: MigrationRun, { takes, readExport }: Place): Promise<boolean> {
   if (takes === 'imports') return true;
   try {
@@ -128,10 +119,7 @@ function describeDifference({ outcome, fields = [], ...record }: RecordDifferenc
   return { ...record, orgName, outcome: differenceOutcomes[outcome], fields: named };
 }
 
-/**
- * Returns the proof for a target that the command cannot read. Cloud Storage has already confirmed the checksum of the
- * stored bytes.
- */
+/** Cloud Storage has already confirmed the checksum of the stored bytes. */
 function proveByChecksum({ stored }: MigrationRun, plan: MigrationPlan): Proved {
   const { place = '', bytes = 0, crc32c = '' } = stored ?? {};
   return {

@@ -10,13 +10,12 @@ import type { MigrationCall } from './migrationOptions.ts';
 
 type Printer = (title: string, blocks: readonly Block[]) => Promise<string>;
 
-/** Functions that print a report, by the extension of its file: a page or JSON. */
 const printers: Readonly<Record<string, Printer>> = {
   '.html': async (title, blocks) => (await import('../report/page.ts')).renderPage(title, blocks),
   '.json': async (_, blocks) => `${printableJson(blockJson(blocks))}\n`,
 };
 
-/** Returns the function that prints a report. Returns undefined for a directory and for an unknown extension. */
+/** Returns undefined for a directory and for an unknown extension. */
 function printerOf(report: string): Printer | undefined {
   return /[/\\]$/.test(report) ? undefined : printers[extname(report).toLowerCase()];
 }
@@ -33,7 +32,6 @@ export async function requireReportable(report: string | undefined): Promise<voi
 }
 
 /**
- * Writes the report of a plan or a result to a new file.
  * @param done what the command has completed. The error about a missing report contains this text
  * @throws IdentityError REPORT_MISSING
  */

@@ -15,7 +15,6 @@ import type { MadePlan } from './plan.ts';
 import { prove } from './proof.ts';
 import { shownOptions } from './settings.ts';
 
-/** Proves a migration, and returns its result. */
 export async function makeResult(
   run: MigrationRun,
   { plan, present: before }: MadePlan,
@@ -69,10 +68,7 @@ export async function makeResult(
   };
 }
 
-/**
- * Returns the outcome of a migration.
- * @param problems the number of errors and of unexpected differences together
- */
+/** @param problems the number of errors and of unexpected differences together */
 function outcomeOf(response: ImportResponse | undefined, problems: number): MigrationResult['outcome'] {
   if (response?.elsewhere !== undefined) return 'failed';
   return problems > 0 || total(response?.summary.unconfirmed ?? {}) > 0 ? 'listed' : 'done';

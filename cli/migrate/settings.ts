@@ -17,7 +17,6 @@ import { usageError } from '../terminal/command.ts';
 import type { MigrationCall } from './migrationOptions.ts';
 import type { ShownOptions } from './migrationTypes.ts';
 
-/** The places of a migration, and the options with which the source is exported and the target imports. */
 export interface MigrationSettings extends PlaceExportOptions, Omit<PlaceImportOptions, 'dryRun' | 'ids'> {
   readonly from: string;
   readonly to: string;
@@ -25,10 +24,7 @@ export interface MigrationSettings extends PlaceExportOptions, Omit<PlaceImportO
   readonly secretFiles: SecretFiles;
 }
 
-/**
- * Reads the settings from a call.
- * @throws IdentityError USAGE_INVALID
- */
+/** @throws IdentityError USAGE_INVALID */
 export function readSettings(call: MigrationCall): MigrationSettings {
   const { dryRun: _, ids: __, ...imported } = importOptionsOf(call);
   const { orgIds, excludedOrgIds } = imported;
@@ -72,10 +68,7 @@ export function sourceOptions(settings: MigrationSettings): PlaceExportOptions {
 
 const everything = { orgIds: [], excludedOrgIds: [] };
 
-/**
- * Returns the options for reading the stored export. They select all of its records, because the export already
- * contains only the selected records.
- */
+/** Selects all records, because the export already contains only the selected records. */
 export function stagedOptions(settings: MigrationSettings): PlaceExportOptions {
   return { ...sourceOptions(settings), ...everything };
 }
@@ -89,7 +82,6 @@ export function targetOptions(settings: MigrationSettings, dryRun: boolean): Pla
   return { ...options, ...selected, asked: { withPasswords, withOtp, withKeys }, dryRun, ids: false };
 }
 
-/** Returns the options of the call, as a plan and a result contain them. */
 export function shownOptions(settings: MigrationSettings): ShownOptions {
   const { onConflict, orgIds, excludedOrgIds, accepted = [], mirror, replaceChanged } = settings;
   return {

@@ -1,5 +1,3 @@
-// Converts records to the form in which two sides are compared.
-
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { defined } from '../../shared/defined.ts';
@@ -23,8 +21,8 @@ import { documentPath } from '../../shared/store/store.ts';
 import type { SecretSelection } from './secretSelection.ts';
 
 /**
- * A record in the form for comparisons. It contains digests in place of secrets. So a comparison never stores or prints
- * a secret.
+ * A record in the form for comparisons. It contains digests of secrets, so that a comparison never stores or prints a
+ * secret.
  */
 export interface ComparedRecord {
   readonly key: Uint8Array;
@@ -34,18 +32,18 @@ export interface ComparedRecord {
   readonly content: RecordContent;
 }
 
-/** The schema of a record's compared content, as the run's database stores this content. */
+/** The schema of the content that the run's database stores. */
 export const recordContent = z.object({
   /** The record's canonical JSON, without its secrets. */
   body: z.string(),
-  /** The digest of each secret. The key is the path of the secret's field. */
+  /** The digests of the secrets, by the paths of their fields. */
   secrets: z.record(z.string(), z.string()),
   /**
    * Whether the person has the OTP e-mail factor. Absent if the export does not contain this information, and if the
    * comparison leaves out factors.
    */
   otpEmail: z.boolean().exactOptional(),
-  /** The record's state, and where the state comes from. Absent if records of the section have no states. */
+  /** Absent if records of the section have no states. */
   state: z.object({ value: z.string(), source: z.enum(stateSources) }).exactOptional(),
   /**
    * The format of the password's hash, or `unknown`. Absent if there is no hash, and if the comparison leaves out
@@ -60,7 +58,6 @@ export const recordContent = z.object({
   isSeedUnusable: z.literal(true).exactOptional(),
 });
 
-/** What a comparison needs to know about a record. */
 export interface RecordContent extends Readonly<z.infer<typeof recordContent>> {
   /**
    * Paths of secrets that the record certainly does not have: its side exports all secrets of this kind, and the record
@@ -70,9 +67,8 @@ export interface RecordContent extends Readonly<z.infer<typeof recordContent>> {
 }
 
 /**
- * Returns what a comparison needs to know about a record: its values as an import stores them, and the selected
- * secrets. Leaves out the project grant of a user grant, because the project and the organisation determine it. Keeps
- * an invalid record as it is.
+ * Converts a record to the values that an import stores, with digests of the selected secrets. Leaves out the project
+ * grant of a user grant, because the project and the organisation determine it. Keeps an invalid record as it is.
  * @returns undefined for a record that imports ignore, and for a key if the comparison leaves out keys
  */
 export function comparedRecord(given: OrganisationRecord, selection: SecretSelection): ComparedRecord | undefined {
@@ -121,25 +117,20 @@ function secretDigests({ section, credentials, clearPassword }: OrganisationReco
   return Object.fromEntries(present);
 }
 
-/**
- * Paths of fields with the name of a record. The path of an organisation's name is missing here, because texts about a
- * record contain the organisation's name in any case.
- */
+/** Does not include the path of an organisation's name, because texts about a record contain this name in any case. */
 const namePaths = ['user.userName', 'project.name', 'app.name'];
 
-/** Returns the name of a record; undefined for a record without a name. */
 export function recordName({ body }: Pick<RecordContent, 'body'>): string | undefined {
   const record = parseObject(body);
   return namePaths.map((path) => textAt(record, path, '')).find((name) => name !== '');
 }
 
-/** Converts the content of a record to the form that the comparison of fields needs. */
 export function comparedContent({ body, secrets, otpEmail, lacks, state }: RecordContent): ComparedContent {
   return { json: parseObject(body), secrets, otpEmail, lacks, state };
 }
 
 /**
- * Adds to a record's content the information which values the record certainly lacks.
+ * Adds the values that the record certainly lacks.
  * @param stated the kinds of values that the record's side exports completely
  */
 export function statedRecordContent(section: Section, content: RecordContent, stated: StatedContent): RecordContent {

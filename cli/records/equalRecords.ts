@@ -5,10 +5,9 @@ import { humanUserSection, personCredentials } from '../../shared/organisation/s
 
 const PASSWORD_FIELD = `"${personCredentials.password.path.split('.').at(-2)}":`;
 
-/** The maximum number of names that are kept. Plans and results print fewer names. */
+/** Plans and results print fewer names. */
 const MAX_NAMES = 10;
 
-/** A number of people, and the names of the first people. */
 export interface NamedPeople {
   count: number;
   readonly names: string[];
@@ -16,7 +15,6 @@ export interface NamedPeople {
 
 export interface EqualRecordCounts {
   readonly counts: Counts;
-  /** The people among these records who have a password. */
   readonly withPassword: NamedPeople;
 }
 

@@ -1,5 +1,3 @@
-// Facts about the records of a file that decide how ZITADEL imports the file.
-
 import type { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
 import { isRefusedByDefault } from '../../shared/organisation/hashFormats.ts';
@@ -9,7 +7,7 @@ import { domainPolicySection } from '../../shared/organisation/sections/policies
 import { equalButForCase, type FileRecords, type RecordFact } from '../../shared/organisation/zitadelFacts.ts';
 import { allReleases, contains, overlap, type ReleaseRange } from '../../shared/organisation/zitadelReleases.ts';
 
-/** For names in which ZITADEL ignores case: finds records of a file whose names are equal except for case. */
+/** Finds records of a file whose names are equal except for case, if ZITADEL ignores case in these names. */
 export class CaselessNames {
   private readonly holds: (fact: ReleaseRange) => boolean;
   private readonly ids = new Map<string, string>();
@@ -20,8 +18,8 @@ export class CaselessNames {
   }
 
   /**
-   * Returns the id of the first record that has the same name, ignoring case. Returns undefined for the first record
-   * itself, and if ZITADEL respects case.
+   * Returns the id of the first record with the same name. Returns undefined for that record itself, and if ZITADEL
+   * respects case.
    */
   earlier(record: OrganisationRecord): string | undefined {
     const { section, json, orgId } = record;
@@ -67,7 +65,6 @@ const FIND_PROVIDER = 'SELECT isUncertain FROM importedProviders WHERE orgId = ?
 const WITHHOLD_PROVIDER = 'UPDATE importedProviders SET isWithheld = 1 WHERE orgId = ? AND id = ?';
 const RESTART = 'UPDATE importedProviders SET isWithheld = 0';
 
-/** The ZITADEL instance that imports a file, and what the import sends. */
 export interface ImportTarget {
   /** The releases that the instance may have. */
   readonly releases: ReleaseRange;
@@ -78,16 +75,12 @@ export interface ImportTarget {
 /** Stands for a ZITADEL instance of unknown release. The import sends all password hashes to it. */
 export const anyZitadel: ImportTarget = { releases: allReleases, omitsHashes: false };
 
-/**
- * Facts about the valid records of a file that decide how ZITADEL imports the file. They are stored in tables of the
- * run's database.
- */
+/** Facts about the valid records of a file that decide how ZITADEL imports the file. */
 export class ImportFacts implements FileRecords {
   readonly target: ImportTarget;
   private readonly database: TemporaryDatabase;
   private readonly names: CaselessNames;
 
-  /** @param database the database in which the tables are created */
   constructor(database: TemporaryDatabase, target: ImportTarget) {
     this.target = target;
     this.database = database;
@@ -121,7 +114,7 @@ export class ImportFacts implements FileRecords {
       this.database.run(`DELETE FROM ${table}`);
   }
 
-  /** Undoes all calls of `withhold`, so that the import includes these identity providers again. */
+  /** Undoes all calls of `withhold`. */
   restart(): void {
     this.database.run(RESTART);
   }
@@ -140,15 +133,11 @@ export class ImportFacts implements FileRecords {
     return this.isCertain(lossesOf(record, this));
   }
 
-  /**
-   * Returns a reason why ZITADEL might not import a record. Returns undefined if every possible release imports the
-   * record.
-   */
+  /** Returns undefined if every possible release imports the record. */
   possibleLoss(record: OrganisationRecord): ImportLoss | undefined {
     return this.possible(lossesOf(record, this));
   }
 
-  /** Whether an identity provider of an organisation is part of the import. */
   hasProvider(orgId: string, id: string): boolean {
     return this.database.statement(FIND_PROVIDER).get(orgId, id) !== undefined;
   }
@@ -158,7 +147,6 @@ export class ImportFacts implements FileRecords {
     return this.database.statement(FIND_PROVIDER).get(orgId, id)?.isUncertain !== 0;
   }
 
-  /** Whether the import leaves out the password hash of a person. */
   omitsHash({ credentials: { passwordHash } }: Pick<OrganisationRecord, 'credentials'>): boolean {
     return this.target.omitsHashes && passwordHash !== undefined && isRefusedByDefault(passwordHash);
   }

@@ -1,5 +1,3 @@
-// Stores the records of two sides, and compares them.
-
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { BoundedList } from '../../shared/collections/boundedList.ts';
@@ -30,21 +28,20 @@ import { anyZitadel, ImportFacts } from './importFacts.ts';
 import type { SecretSelection } from './secretSelection.ts';
 import { affectsOthers, type Side, SideFacts } from './sideFacts.ts';
 
-/** The outcome of comparing a record of one side with the same record of the other side. */
 type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';
 
 export interface RecordDifference {
-  /** Why the difference is expected. Absent for an unexpected difference. */
+  /** Absent for an unexpected difference. */
   readonly reason?: string;
   readonly outcome: Exclude<Outcome, 'equal'>;
   readonly section: string;
   readonly orgId: string;
   readonly id: string;
-  /** The name of the record, from the first side if both sides have the record. Absent for a record without a name. */
+  /** The first side's name if both sides have the record. Absent if the record has no name. */
   readonly name?: string;
   /** Present if the side has several records with this id. Another of these records was compared. */
   readonly isRepeat?: true;
-  /** The fields that differ. Present only if both sides have the record. */
+  /** Present only if both sides have the record. */
   readonly fields?: readonly FieldDifference[];
 }
 
@@ -78,7 +75,6 @@ function readContent(text: string): RecordContent {
   return recordContent.parse(JSON.parse(text));
 }
 
-/** A record of the first side, with the reason if ZITADEL might not import it. */
 export interface FirstRecord extends RecordContent {
   /** Why ZITADEL, as the second side, might not import the record. */
   readonly loss?: string;
@@ -90,7 +86,6 @@ export interface FirstRecord extends RecordContent {
  */
 export type Explain = (difference: RecordDifference, first?: FirstRecord) => string | undefined;
 
-/** A record of the first side, and the same record of the second side. */
 export interface ComparedPair extends Pick<ComparedRecord, 'section' | 'orgId' | 'id'> {
   readonly outcome: Exclude<Outcome, 'onlySecond'>;
   readonly first: RecordContent;
@@ -104,13 +99,11 @@ interface SharedRecord {
   readonly fields: readonly FieldDifference[];
 }
 
-/** Receives the records of one side, and stores them for the comparison. */
 interface SideLoader extends RecordVisitor {
   /** @returns the key of the record; undefined for a record that the comparison leaves out */
   add(record: OrganisationRecord): Uint8Array | undefined;
 }
 
-/** A record of the second side, and the same record of the first side. */
 export interface SecondRecord extends Pick<ComparedRecord, 'section' | 'orgId' | 'id'> {
   readonly second: RecordContent;
   /** Undefined if only the second side has the record. */
@@ -119,17 +112,16 @@ export interface SecondRecord extends Pick<ComparedRecord, 'section' | 'orgId' |
 
 export interface IdentifiedRecord extends Pick<ComparedRecord, 'orgId' | 'id' | 'content'> {}
 
-/** Numbers of records by the outcome of their comparison. `different` counts only unexpected differences. */
+/** `different` counts only unexpected differences. */
 type OutcomeCounts = Record<Outcome | 'differentAsExpected', number>;
 
 export class ComparedSides {
   private readonly bySection = new Map<string, OutcomeCounts>();
-  /** Numbers of records by organisation and outcome. */
   readonly organisations = new Map<string, OutcomeCounts>();
   readonly differences: BoundedList<RecordDifference>;
   readonly expected: BoundedList<RecordDifference>;
 
-  /** @param maxListed the maximum number of listed differences, for unexpected and for expected differences */
+  /** @param maxListed limits the unexpected and the expected differences separately */
   constructor(maxListed: number) {
     this.differences = new BoundedList(maxListed, [], MAX_LISTED_BYTES);
     this.expected = new BoundedList(maxListed, [], MAX_LISTED_BYTES);
@@ -140,7 +132,7 @@ export class ComparedSides {
     return this.differences.size === 0;
   }
 
-  /** Numbers of records by section and outcome. The sections have the order of an export. */
+  /** Sorted by the order of sections in an export. */
   get counts(): ReadonlyMap<string, OutcomeCounts> {
     const names: readonly string[] = [...sections.map(({ name }) => name), organisationSection.name];
     return new Map([...this.bySection].toSorted(([a], [b]) => names.indexOf(a) - names.indexOf(b)));
@@ -189,10 +181,7 @@ const ORGANISATIONS = `
   SELECT orgId, sum(section = ?) AS people, count(*) AS records, min(iif(section = ? AND isRepeat = 0, content, NULL)) AS content
   FROM first GROUP BY orgId ORDER BY max(position)`;
 
-/**
- * An organisation with the number of its people and of all its records. `records` includes the organisation's own
- * record.
- */
+/** `records` includes the organisation's own record. */
 export interface SizedOrganisation {
   readonly orgId: string;
   readonly name: string;
@@ -206,10 +195,10 @@ export interface SizedOrganisation {
  * number of records.
  */
 export class RunDatabase implements Disposable, Pairing {
-  /** The temporary database. It also contains the tables of `imports`. */
+  /** Also contains the tables of `imports`. */
   readonly database = new TemporaryDatabase(TABLES);
   private readonly facts = new SideFacts(this.database);
-  /** Facts that decide how the second side, if it is ZITADEL, imports the records of the first side. */
+  /** Used if the second side is ZITADEL. */
   readonly imports: ImportFacts;
   selection: SecretSelection;
   /**
@@ -220,22 +209,18 @@ export class RunDatabase implements Disposable, Pairing {
   /** Whether the caller has loaded the whole second side, and nothing has changed there since. */
   isSecondComplete = false;
   readonly equal = new EqualRecords();
-  /** Receives the records of the first side. The caller must load all of them before those of the second side. */
+  /** The caller must load all records of the first side before those of the second side. */
   readonly first = this.loader('first');
   readonly second = this.loader('second');
 
-  /**
-   * @param selection the kinds of secrets that are compared
-   * @param target facts about the second side, used if that side is ZITADEL
-   */
+  /** @param target facts about the second side, used if that side is ZITADEL */
   constructor(selection: SecretSelection, target = anyZitadel) {
     this.selection = selection;
     this.imports = new ImportFacts(this.database, target);
   }
 
   /**
-   * Compares both sides. The caller must have loaded all records of both sides.
-   * @param maxListed the maximum number of listed differences
+   * The caller must have loaded all records of both sides.
    * @param explain by default, every difference is unexpected
    * @param onCompared called with the number of records that were compared since the last call
    */
@@ -266,10 +251,7 @@ export class RunDatabase implements Disposable, Pairing {
     return sides;
   }
 
-  /**
-   * Yields the records of the first side that are in the given sections. The caller must have compared both sides
-   * before.
-   */
+  /** Yields the first side's records of the given sections. The caller must have compared both sides before. */
   async *pairs(signal: AbortSignal, sections: readonly string[]): AsyncGenerator<ComparedPair, void, void> {
     const both = `${OF_SECOND} WHERE first.key IS NOT NULL AND second.isRepeat = 0 AND second.${IN_SECTIONS}`;
     const onlyFirst = `${ONLY_FIRST} AND isRepeat = 0 AND ${IN_SECTIONS}`;
@@ -281,10 +263,7 @@ export class RunDatabase implements Disposable, Pairing {
       }
   }
 
-  /**
-   * Yields the records of the second side, each with the same record of the first side. Leaves out records that imports
-   * ignore, and repetitions of a record.
-   */
+  /** Leaves out records that imports ignore, and repetitions of a record. */
   async *secondRecords(signal: AbortSignal): AsyncGenerator<SecondRecord, void, void> {
     for await (const stored of this.rows(storedRecord, signal, `${OF_SECOND} WHERE second.isRepeat = 0`)) {
       const { section, orgId, id, ...texts } = stored;
@@ -310,7 +289,6 @@ export class RunDatabase implements Disposable, Pairing {
     });
   }
 
-  /** Yields the records of the first side that are in the given section and have one of the given ids. */
   async *firstWithIds(
     signal: AbortSignal,
     section: string,
@@ -352,7 +330,7 @@ export class RunDatabase implements Disposable, Pairing {
     this.database[Symbol.dispose]();
   }
 
-  /** Yields the rows of a query. From time to time, lets other work of the event loop run. */
+  /** Lets other work of the event loop run from time to time. */
   private async *rows<Row>(
     schema: z.ZodType<Row>,
     signal: AbortSignal,
@@ -449,10 +427,6 @@ export class RunDatabase implements Disposable, Pairing {
     );
   }
 
-  /**
-   * Parses the contents of a record on both sides. Adds to the first side's content the information which values that
-   * side certainly lacks.
-   */
   private contents(
     section: string,
     { first, second }: Pick<z.infer<typeof storedRecord>, Side>,
@@ -492,7 +466,7 @@ function withoutSecrets({ body, state }: RecordContent): RecordContent {
   return { body, secrets: {}, ...defined({ state }) };
 }
 
-/** Returns a key for a repetition. It differs from the record's own key, which the first record uses. */
+/** Differs from the record's own key, which the first record uses. */
 function repeatKey(key: Uint8Array, text: string): Uint8Array {
   return hash('sha256', `${Buffer.from(key).toString('hex')}${text}`, 'buffer');
 }

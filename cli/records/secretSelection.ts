@@ -1,12 +1,10 @@
 /** The kinds of secrets that an export contains only if the request selects them. */
 export const secretNames = ['passwords', 'otp', 'keys'] as const;
 
-/** For each kind of secrets, the field of a request that selects it. */
 const fields = { passwords: 'withPasswords', otp: 'withOtp', keys: 'withKeys' } as const;
 
 export type SecretKind = (typeof secretNames)[number];
 
-/** For each kind of secrets, whether an export contains it. */
 export type SecretSelection = Readonly<Record<(typeof fields)[SecretKind], boolean>>;
 
 export function secretSelection(selected: readonly SecretKind[] = []): SecretSelection {

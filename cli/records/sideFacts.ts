@@ -34,11 +34,9 @@ const FIND_MARK = 'SELECT path FROM marks WHERE orgId = ? AND mark = ? AND side 
 const FIND_TARGET = 'SELECT 1 FROM partialTargets WHERE path = ?';
 const FIND_LEFT_OUT = 'SELECT 1 FROM leftOut WHERE path = ? AND side = ?';
 
-/** Facts about both sides of a comparison, in tables of a database. */
 export class SideFacts {
   private readonly database: TemporaryDatabase;
 
-  /** @param database the database in which the tables are created */
   constructor(database: TemporaryDatabase) {
     this.database = database;
     database.create(TABLES);
