@@ -38,10 +38,10 @@ export const helpFormat = (all: readonly Command[]): HelpConfiguration => ({
     const { helpWidth: columns = DEFAULT_COLUMNS } = helper;
     if (command.parent === null) return commandOverview(all, columns);
     const changed = {
-      visibleCommands: (one: Commander) => (isRunnable(one) ? [] : [...one.commands]),
+      visibleCommands: (command: Commander) => (isRunnable(command) ? [] : [...command.commands]),
       commandDescription,
-      visibleOptions: (one: Commander) => [...one.options],
-      commandUsage: (one: Commander) => wrapUsage(Help.prototype.commandUsage.call(helper, one), columns),
+      visibleOptions: (command: Commander) => [...command.options],
+      commandUsage: (command: Commander) => wrapUsage(Help.prototype.commandUsage.call(helper, command), columns),
       boxWrap: (text: string, width: number) => Help.prototype.boxWrap.call(helper, breakWords(text, width), width),
     };
     return Help.prototype.formatHelp.call(Object.assign(helper, changed), command, helper);

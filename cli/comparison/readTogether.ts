@@ -40,13 +40,15 @@ export async function readTogether(
     };
     const sides = [await open(first), await open(second)] as const;
     const exports = [pairedExport(sides[0], database.first), pairedExport(sides[1], database.second)] as const;
-    const [one, other] = exports;
-    if (one === undefined || other === undefined) return undefined;
+    const [firstExport, secondExport] = exports;
+    if (firstExport === undefined || secondExport === undefined) return undefined;
     const records = () => Math.max(...sides.map(({ counter }) => counter.records));
     const meter = { ...meterOf(sides[0].content, sides[0].counter, expected), records };
     const label = `comparing ${first.place.name} with ${second.place.name}`;
     try {
-      const read = await trackPhase(output, label, meter, () => readPaired([one, other], database, signal));
+      const read = await trackPhase(output, label, meter, () =>
+        readPaired([firstExport, secondExport], database, signal),
+      );
       const [notices = [], others = []] = sides.map(({ content }) => content.notices);
       return [
         { ...read[0], notices },

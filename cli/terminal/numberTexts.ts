@@ -13,8 +13,8 @@ const sizes = [
 
 /** Formats a number of bytes, such as `6.2 MB`. */
 export function sizeText(bytes: number): string {
-  const [one, unit] = sizes.find(([least]) => bytes >= least) ?? [1e3, 'kB'];
-  return `${(Math.ceil((bytes * 10) / one) / 10).toLocaleString('en')} ${unit}`;
+  const [bytesOfUnit, unit] = sizes.find(([least]) => bytes >= least) ?? [1e3, 'kB'];
+  return `${(Math.ceil((bytes * 10) / bytesOfUnit) / 10).toLocaleString('en')} ${unit}`;
 }
 
 /** Plurals that are not formed with `s` at the end of the noun. */

@@ -71,8 +71,8 @@ export function isNewerVersion(version: string): boolean {
   return zitadelReleases.every((release) => major > release.major);
 }
 
-export function overlap(one: ReleaseRange, other: ReleaseRange): boolean {
-  const [first, last] = [position(one.since, 0), position(one.until, zitadelReleases.length)];
+export function overlap(range: ReleaseRange, other: ReleaseRange): boolean {
+  const [first, last] = [position(range.since, 0), position(range.until, zitadelReleases.length)];
   return position(other.since, 0) <= last && first <= position(other.until, zitadelReleases.length);
 }
 

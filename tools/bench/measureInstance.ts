@@ -45,7 +45,7 @@ export async function measureInstance(directory: string, users: number): Promise
   ] as const;
   return [
     ...transfers.map(([title, service, limit]) => usersPerSecond(title, users, { service, limit })),
-    { title: 'removal over 1 connection', unit: 'removals/s', service: removed.one, limit: removedByLoop.one },
+    { title: 'removal over 1 connection', unit: 'removals/s', service: removed.single, limit: removedByLoop.single },
     { title: 'removal over 32 connections', unit: 'removals/s', service: removed.many, limit: removedByLoop.many },
     { title: 'peak memory of imports', unit: 'MB', service: imported.peak, limit: write.peakMegabytes },
     { title: 'peak memory of exports', unit: 'MB', service: exported.peak, limit: read.peakMegabytes },
@@ -89,9 +89,9 @@ async function removeFactors(server: Server, users: number) {
   let number = 0;
   const next = () => number++;
   await remove(server, next, Math.floor(users * 0.2), 32);
-  const one = await remove(server, next, Math.floor(users * 0.1), 1);
+  const single = await remove(server, next, Math.floor(users * 0.1), 1);
   const many = await remove(server, next, Math.floor(users * 0.5), 32);
-  return { one, many };
+  return { single, many };
 }
 
 async function runLoop(...args: readonly string[]): Promise<z.output<typeof loopResult>> {

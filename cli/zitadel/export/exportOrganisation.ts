@@ -158,7 +158,7 @@ async function searchesOf(connection: ZitadelConnection, orgId: string): Promise
 /** The sections that contain users, and the sections whose records refer to users. */
 const userSections = recordSections
   .filter(({ collection, references = [] }) =>
-    [collection, ...references.map((one) => one.collection)].includes('users'),
+    [collection, ...references.map((reference) => reference.collection)].includes('users'),
   )
   .map(({ name }) => name);
 

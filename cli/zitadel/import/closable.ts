@@ -35,7 +35,7 @@ export const closables: readonly Closable[] = [
       ? []
       : [{ ...closing, sections: [first.name, ...others.map(({ name }) => name)] }],
   )
-  .toSorted((one, other) => position(one) - position(other));
+  .toSorted((first, second) => position(first) - position(second));
 
 /** Returns the kind of the records in a section; undefined if ZITADEL cannot close them. */
 export function closableOf(section: string): Closable | undefined {

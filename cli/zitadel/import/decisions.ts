@@ -90,19 +90,19 @@ export async function decideAll(
   const names = new CaselessNames((fact) => contains(fact, file.imports.target.releases));
   const withSeed: PersonWithSeed[] = [];
   let [withSecrets, isHolderTaken, compared] = [0, false, 0];
-  for await (const one of ledger.records(connection.signal)) {
+  for await (const ledgerRecord of ledger.records(connection.signal)) {
     onCompared(compared - withSeed.length);
     compared++;
-    const { record } = one;
-    const isKept = one.isHeld ? isHolderTaken : !withholds(file, record, names);
-    const entry = decide(file, one, isKept);
-    if (!one.isHeld) isHolderTaken = entry.foreseen === 'created';
-    ledger.enter(one, entry);
+    const { record } = ledgerRecord;
+    const isKept = ledgerRecord.isHeld ? isHolderTaken : !withholds(file, record, names);
+    const entry = decide(file, ledgerRecord, isKept);
+    if (!ledgerRecord.isHeld) isHolderTaken = entry.foreseen === 'created';
+    ledger.enter(ledgerRecord, entry);
     if (record.section !== humanUserSection || ['missing', 'taken'].includes(entry.found ?? 'missing')) continue;
     const { credentials, clearPassword } = record;
     const { passwordHash = clearPassword, totpSeed } = credentials;
     if ((passwordHash ?? totpSeed) !== undefined) withSecrets++;
-    if (totpSeed !== undefined && entry.outcome !== 'notCarried') withSeed.push(personOf(one, entry));
+    if (totpSeed !== undefined && entry.outcome !== 'notCarried') withSeed.push(personOf(ledgerRecord, entry));
   }
   onCompared(compared - withSeed.length);
   await decideSeeds(file, connection, withSeed);
@@ -188,13 +188,13 @@ export async function decideClosings({ ledger, callerId }: SurveyedFile, connect
  * Decides what the import does with a record.
  * @param isKept whether ZITADEL can import the record
  */
-function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerEntry {
+function decide(file: SurveyedFile, ledgerRecord: LedgerRecord, isKept: boolean): LedgerEntry {
   const { ledger, imports, target, options } = file;
-  const { record, id, isHeld, issues, withheld } = one;
-  const { found, paths, isClosed } = target.find(one);
-  const holder = ledger.earlierWithKey(one);
+  const { record, id, isHeld, issues, withheld } = ledgerRecord;
+  const { found, paths, isClosed } = target.find(ledgerRecord);
+  const holder = ledger.earlierWithKey(ledgerRecord);
   const isRepeated = holder !== undefined;
-  if (isClosed || isRepeated) ledger.settleClosing(one);
+  if (isClosed || isRepeated) ledger.settleClosing(ledgerRecord);
   const hasLoginName = isRepeated || isLoginNameFree(file, record);
   const known = { found };
   // An external identity can belong to one person only. An earlier person of the file already has this identity.

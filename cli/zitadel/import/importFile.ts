@@ -281,11 +281,11 @@ async function settleExisting(file: ComparedFile): Promise<boolean> {
     if (orgIds.length === 0) return !isFirst;
     await setTimeout(polls.initialDelayMs, undefined, { signal: connection.signal });
     const target = await readAgain(file, orgIds);
-    for await (const one of ledger.records(connection.signal, outcomes)) {
-      const existing = target.find(one);
-      if (existing.isClosed) ledger.settleClosing(one);
-      const entry = settledEntry(one, existing, scope, isAwaited(one));
-      if (entry !== undefined || isLast) ledger.enter(one, entry ?? unconfirmedEntry(one));
+    for await (const ledgerRecord of ledger.records(connection.signal, outcomes)) {
+      const existing = target.find(ledgerRecord);
+      if (existing.isClosed) ledger.settleClosing(ledgerRecord);
+      const entry = settledEntry(ledgerRecord, existing, scope, isAwaited(ledgerRecord));
+      if (entry !== undefined || isLast) ledger.enter(ledgerRecord, entry ?? unconfirmedEntry(ledgerRecord));
     }
     if (isLast) return true;
     isLast = !(await backoff.failed(undefined));
@@ -305,8 +305,9 @@ function readAgain({ connection, database, options }: ComparedFile, orgIds: read
 async function settleUnexported({ connection, ledger, imports }: ComparedFile): Promise<void> {
   const { releases } = imports.target;
   const sent: LedgerRecord[] = [];
-  for await (const one of ledger.records(connection.signal, ['sent']))
-    if (isNeverExported({ section: one.record.section.name, id: one.id }, releases)) sent.push(one);
+  for await (const ledgerRecord of ledger.records(connection.signal, ['sent']))
+    if (isNeverExported({ section: ledgerRecord.record.section.name, id: ledgerRecord.id }, releases))
+      sent.push(ledgerRecord);
   const records = sent.map(({ position, record: { section, orgId, json } }) => ({
     position,
     section: section.name,
@@ -315,7 +316,8 @@ async function settleUnexported({ connection, ledger, imports }: ComparedFile): 
   }));
   const search = { callerId: undefined, after: undefined };
   const earlier = await findCreations(connection, records, search);
-  for (const one of sent) if (earlier.has(one.position)) ledger.enter(one, { found: 'equal', outcome: 'unchanged' });
+  for (const ledgerRecord of sent)
+    if (earlier.has(ledgerRecord.position)) ledger.enter(ledgerRecord, { found: 'equal', outcome: 'unchanged' });
 }
 
 /**
@@ -375,15 +377,16 @@ async function proveCreated(file: ComparedFile): Promise<void> {
   while (orgIds.length > 0) {
     const target = await readAgain(file, orgIds);
     const differing: LedgerRecord[] = [];
-    for await (const one of ledger.records(connection.signal, ['created'])) {
-      const place = placeOf(one.record, imports);
-      const isShown = place !== undefined && orgIds.includes(place) && isExported(one, callerId, imports.target);
-      if (isShown && target.find(one).found !== 'equal') differing.push(one);
+    for await (const ledgerRecord of ledger.records(connection.signal, ['created'])) {
+      const place = placeOf(ledgerRecord.record, imports);
+      const isShown =
+        place !== undefined && orgIds.includes(place) && isExported(ledgerRecord, callerId, imports.target);
+      if (isShown && target.find(ledgerRecord).found !== 'equal') differing.push(ledgerRecord);
     }
     if (differing.length === 0) return;
     orgIds = await placesOf(differing, imports);
     if (await backoff.failed(undefined)) continue;
-    for (const one of differing) ledger.addProblem(one, differenceIssue(target.find(one)));
+    for (const ledgerRecord of differing) ledger.addProblem(ledgerRecord, differenceIssue(target.find(ledgerRecord)));
     return;
   }
 }

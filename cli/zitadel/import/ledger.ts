@@ -387,9 +387,9 @@ export class ImportLedger {
       await yieldToEventLoop();
       signal.throwIfAborted();
       for (const columns of page) {
-        const one = this.read(columns);
-        yield one;
-        last = one.position;
+        const record = this.read(columns);
+        yield record;
+        last = record.position;
       }
     }
   }

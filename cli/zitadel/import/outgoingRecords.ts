@@ -51,8 +51,8 @@ export function takeRequest(ledger: Iterable<LedgerRecord>, scope: RequestScope)
   const request: OutgoingRecord[] = [];
   const orgIds = new Set<string>();
   let bytes = ENVELOPE_BYTES;
-  for (const one of ledger) {
-    const record = outgoing(one, scope.imports);
+  for (const entry of ledger) {
+    const record = outgoing(entry, scope.imports);
     const isNew = !orgIds.has(record.orgId);
     bytes += record.bytes + (isNew ? Buffer.byteLength(record.orgId) + 2 * MESSAGE_FRAME_BYTES : 0);
     if (request.length > 0 && (bytes > requestLimits.bytes || (scope.isApart && isNew))) break;

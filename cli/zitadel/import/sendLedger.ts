@@ -271,11 +271,11 @@ class ImportSender {
       answered.filter(isOpen).map(({ record }) => record),
       { callerId: this.callerId, after, isExpected: ({ position }) => expected.has(position) },
     );
-    for (const one of answered) {
-      const event = isOpen(one) ? creations.get(one.record.position) : undefined;
-      ledger.enter(one.record, isOpen(one) ? confirmedEntry(one, event) : one.entry);
-      if (event !== undefined && !isInPlace(event, one.record))
-        ledger.addElsewhere(one.record.position, organisationText(owners, event.owner));
+    for (const answer of answered) {
+      const event = isOpen(answer) ? creations.get(answer.record.position) : undefined;
+      ledger.enter(answer.record, isOpen(answer) ? confirmedEntry(answer, event) : answer.entry);
+      if (event !== undefined && !isInPlace(event, answer.record))
+        ledger.addElsewhere(answer.record.position, organisationText(owners, event.owner));
     }
     for (const { id, issue } of others) ledger.addError(id, issue);
     for (const { id, issue } of errors) if (issue.type === 'org' && !reportsExisting(issue)) ledger.refuse(id);

@@ -247,6 +247,6 @@ async function requireNotDefault(
   { inspection, target }: Pick<MirroredFile, 'inspection' | 'target'>,
 ): Promise<void> {
   const { defaultOrgId: orgId = '' } = await readInstance(connection);
-  const isInFile = inspection.organisations.some((one) => one.orgId === orgId);
+  const isInFile = inspection.organisations.some((organisation) => organisation.orgId === orgId);
   if (isInFile && target.organisations.has(orgId)) throw zitadelMirrorDefault({ orgId });
 }

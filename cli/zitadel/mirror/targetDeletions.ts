@@ -222,7 +222,7 @@ function eventKey(
   const { ids } = recordKinds[section];
   const names =
     ids === 'none' ? Object.keys(fields).map((field) => [field]) : ids.fields === undefined ? [] : [ids.fields];
-  const values = names.map((one) => identifyingValue(event, one));
+  const values = names.map((name) => identifyingValue(event, name));
   const owner = isShared === true ? '' : event.owner;
   return JSON.stringify([section, owner, aggregateId === undefined ? '' : event.aggregateId, ...values]);
 }

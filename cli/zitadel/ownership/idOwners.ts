@@ -139,8 +139,8 @@ export class IdOwners implements RecordVisitor {
 
   /** Reads the owners of the given ids again. They must be ids of aggregates. */
   async refreshIds(connection: ZitadelConnection, paths: readonly string[]): Promise<void> {
-    const found = paths.map(idOf).filter((one) => one !== undefined);
-    for (const [space, ids] of Map.groupBy(found, (one) => one.space)) {
+    const aggregateIds = paths.map(idOf).filter((aggregateId) => aggregateId !== undefined);
+    for (const [space, ids] of Map.groupBy(aggregateIds, ({ space }) => space)) {
       for (const { name, id } of ids) this.database.run(`${FORGET} WHERE space = ? AND id = ?`, name, id);
       await this.readIds(
         connection,

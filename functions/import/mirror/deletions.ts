@@ -156,8 +156,8 @@ export class Deletions implements Disposable {
   }
 
   *holderSections(): Generator<Section> {
-    for (const one of this.database.all('SELECT DISTINCT section FROM holders'))
-      yield recordSection(sectionRow.parse(one).section);
+    for (const columns of this.database.all('SELECT DISTINCT section FROM holders'))
+      yield recordSection(sectionRow.parse(columns).section);
   }
 
   /**
@@ -299,7 +299,7 @@ export class Deletions implements Disposable {
   *along(): Generator<readonly AlongDocument[]> {
     const sql = `SELECT path, collection, id, org FROM along WHERE path > ? ORDER BY path LIMIT ${BATCH}`;
     for (let after = ''; ; ) {
-      const rows = this.database.all(sql, after).map((one) => alongRow.parse(one));
+      const rows = this.database.all(sql, after).map((columns) => alongRow.parse(columns));
       const last = rows.at(-1);
       if (last === undefined) return;
       after = last.path;
@@ -325,7 +325,7 @@ export class Deletions implements Disposable {
   ): Generator<readonly DoomedRecord[]> {
     const sql = `SELECT path, collection, id, section, org FROM ${table} WHERE ${condition} AND path > ? ORDER BY path LIMIT ${BATCH}`;
     for (let after = ''; ; ) {
-      const rows = this.database.all(sql, ...values, after).map((one) => row.parse(one));
+      const rows = this.database.all(sql, ...values, after).map((columns) => row.parse(columns));
       const last = rows.at(-1);
       if (last === undefined) return;
       after = last.path;
@@ -341,7 +341,7 @@ export class Deletions implements Disposable {
     const sql = `
       SELECT section, count(*) AS records FROM deletions WHERE ${condition} GROUP BY section
       UNION ALL SELECT kind, count(*) FROM along WHERE ${condition} GROUP BY kind`;
-    const counts = this.database.all(sql).map((one) => countRow.parse(one));
+    const counts = this.database.all(sql).map((columns) => countRow.parse(columns));
     return Object.fromEntries(counts.map(({ section, records }) => [section, records]));
   }
 

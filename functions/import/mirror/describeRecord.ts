@@ -15,7 +15,9 @@ export function describeRecord(stored: StoredDocument | undefined) {
   if (stored === undefined) return undefined;
   const { orgId = '' } = stored;
   const json = parseObject(stored.body);
-  const section = isInDeletion(stored) ? userSection(json) : sections.find((one) => isInSection(stored.partition, one));
+  const section = isInDeletion(stored)
+    ? userSection(json)
+    : sections.find((candidate) => isInSection(stored.partition, candidate));
   return section && describeContent(section, json, orgId);
 }
 

@@ -152,7 +152,7 @@ async function* scanOwn(
       for await (const documents of scanInPasses(store, { ...range, fields })) {
         signal.throwIfAborted();
         for (const stored of documents) {
-          const section = ofCollection.find((one) => isInSection(stored.partition, one));
+          const section = ofCollection.find((candidate) => isInSection(stored.partition, candidate));
           if (section !== undefined && orgIds.has(stored.orgId ?? '')) yield { section, collection, stored };
         }
       }
@@ -277,7 +277,9 @@ async function* scanRequiring(
     for await (const documents of scanInPasses(store, { collection, fields })) {
       signal.throwIfAborted();
       for (const stored of documents) {
-        const section = sections.find((one) => one.collection === collection && isInSection(stored.partition, one));
+        const section = sections.find(
+          (candidate) => candidate.collection === collection && isInSection(stored.partition, candidate),
+        );
         if (section !== undefined) yield { section, collection, stored };
       }
     }

@@ -71,8 +71,8 @@ function answerJson(answer: ImportAnswer, maxBytes: number): string {
  * not count.
  */
 function acceptsEvents(context: Context<HttpEnv>): boolean {
-  const match = (given: readonly { readonly type: string; readonly q: number }[]) => {
-    const weight = (type: string) => given.find((one) => one.type.toLowerCase() === type)?.q ?? 0;
+  const match = (accepted: readonly { readonly type: string; readonly q: number }[]) => {
+    const weight = (type: string) => accepted.find((mediaType) => mediaType.type.toLowerCase() === type)?.q ?? 0;
     return weight(NDJSON) > 0 && weight(NDJSON) >= weight(JSON_TYPE) ? NDJSON : JSON_TYPE;
   };
   return accepts(context, { header: 'Accept', supports: [NDJSON, JSON_TYPE], default: JSON_TYPE, match }) === NDJSON;

@@ -80,7 +80,7 @@ export class CommitLimiter {
   private measure(latency: number): void {
     this.round.push(latency);
     if (this.round.length < this.limit) return;
-    const mean = this.round.reduce((sum, one) => sum + one, 0) / this.round.length;
+    const mean = this.round.reduce((sum, measured) => sum + measured, 0) / this.round.length;
     this.round = [];
     if (mean <= this.lowest * TOLERANCE) this.limit = Math.min(MAX, this.limit + 1);
     this.lowest = Math.min(this.lowest * AGEING, mean);
