@@ -1,12 +1,9 @@
-// Checks whether other users of the machine can change or read a file of this process.
-
 import { lstatSync, type Stats, statSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { fileNotOwn } from './errors/commandErrors.ts';
 import { decodeText } from './json/utf8Text.ts';
 
-/** The ways in which another user can interfere with a file, each with its message. */
 const exposures = {
   link: (path: string) => `${path} is a symbolic link, or its path contains a symbolic link: specify the real path`,
   foreign: (path: string) => `${path} belongs to another user: run the command as that user, or change it with chown`,
@@ -58,10 +55,7 @@ export function checkStatus(path: string, kind: FileKind, status: Stats, report?
   if (rule[exposure] === 'reported') report?.(problem);
 }
 
-/**
- * Opens a file with a secret, checks the open file with `checkOwn`, and reads it.
- * @throws the errors of `checkOwn`
- */
+/** @throws the errors of `checkOwn` */
 export async function readOwnSecret(path: string, report: (problem: string) => void): Promise<string> {
   // Check the path before opening it, too, because opening a pipe would wait for its writer.
   const status = await stat(path);

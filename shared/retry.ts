@@ -1,8 +1,5 @@
-// Retries with exponential backoff.
-
 import { type Clock, systemClock } from './clock.ts';
 
-/** When to retry, and how long to wait first. */
 export interface RetryPolicy {
   /**
    * Returns how many attempts in a row may fail if the last of them failed with this error: 1 for a permanent error,
@@ -59,7 +56,6 @@ export class Backoff {
     return true;
   }
 
-  /** Resets the count of failures, because an attempt has made progress. */
   progressed(): void {
     this.failures = 0;
   }
@@ -82,8 +78,8 @@ export async function retry<Result>(
     try {
       return await attempt();
     } catch (reason) {
-      // Throw a permanent error even if the deadline has passed. Such an error, for example a failed precondition,
-      // tells the caller the state of the database.
+      // Throw a permanent error even if the deadline has passed, because such an error, for example a failed
+      // precondition, shows the caller the state of the database.
       const isPermanent = policy.attempts(reason) <= 1;
       if (isPermanent || !(await backoff.failed(reason))) throw reason;
     }

@@ -39,7 +39,6 @@ function startNext(): void {
   if (waiting.length > 0) setImmediate(startNext);
 }
 
-/** Whether the current turn of bulk work has lasted so long that the work should yield. */
 export function isTurnOver(): boolean {
   return performance.now() - turnStartedAt > TURN_MS;
 }

@@ -1,9 +1,6 @@
-// The description of an endpoint for the OpenAPI document.
-
 import type { z } from 'zod';
 import type { JsonSchema } from './jsonSchema.ts';
 
-/** The groups of operations in the OpenAPI document, with their descriptions. */
 export const tags = {
   Users: 'The authentication methods of users.',
   Organisations: 'Export and import of organisations with all their records.',
@@ -12,10 +9,9 @@ export const tags = {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
-/** The description of an operation. The route of the operation validates with the same contracts. */
+/** The route of the operation validates with the same contracts. */
 export interface OperationDescription {
   readonly operationId: string;
-  /** The group that contains the operation in documentation pages and generated clients. */
   readonly tag: keyof typeof tags;
   readonly summary: string;
   readonly description: string;
@@ -33,19 +29,17 @@ export interface OperationDescription {
   readonly request?: {
     /** The schema of a JSON body. Schemas in `$defs` become components of the OpenAPI document. */
     readonly schema: JsonSchema;
-    /** Examples of complete request bodies. Each key is the summary of its example. */
+    /** Each key is the summary of its example. */
     readonly examples: Readonly<Record<string, object>>;
     /** The schemas of bodies that are not JSON, by media type. */
     readonly others?: Readonly<Record<string, JsonSchema>>;
   };
   readonly response: ResponseDescription;
-  /** The response if the operation redirects the client to the result. */
   readonly redirect?: ResponseDescription;
   /** Descriptions of the expected errors, by HTTP status. */
   readonly errors: Readonly<Record<number, string>>;
 }
 
-/** The description of a successful response. */
 export interface ResponseDescription {
   readonly description: string;
   readonly contract: z.ZodType;
@@ -58,10 +52,7 @@ export interface ResponseDescription {
   readonly location?: string;
 }
 
-/**
- * The method and the path of a route, and the operation that OpenAPI describes. RPC routes have no operation, because
- * protobuf descriptors describe them.
- */
+/** RPC routes have no operation, because protobuf descriptors describe them. */
 export interface Endpoint {
   readonly method: Method;
   /**
@@ -69,11 +60,10 @@ export interface Endpoint {
    * before it calls the handler.
    */
   readonly path: string;
-  /** Returns the description. This is a function, because most processes never need the description. */
+  /** This is a function, because most processes never need the description. */
   readonly operation?: () => OperationDescription;
 }
 
-/** The errors of every operation, by HTTP status. */
 export const commonErrors: Readonly<Record<number, string>> = {
   401: 'The token is missing, wrong or expired.',
   503: 'The database is unavailable, or the process is shutting down: retry the request.',

@@ -1,5 +1,3 @@
-// Converts the zod schemas of contracts to JSON Schemas.
-
 import { z } from 'zod';
 import { defined } from '../defined.ts';
 
@@ -8,16 +6,14 @@ export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 export type Subschema = boolean | JsonSchema;
 
-/**
- * Returns the JSON Schema of responses that satisfy a contract. Its `$defs` contain the inner contracts with an `id`.
- */
+/** The `$defs` of the result contain the inner contracts that have an `id`. */
 export function responseSchema(contract: z.ZodType): JsonSchema {
   return normalise(z.toJSONSchema(contract, { io: 'output' }));
 }
 
 /**
- * Returns the JSON Schema of requests that satisfy a contract: fields with a default are optional. Its `$defs` contain
- * the inner contracts with an `id`.
+ * Fields with a default are optional in requests. The `$defs` of the result contain the inner contracts that have
+ * an `id`.
  */
 export function requestSchema(contract: z.ZodType): JsonSchema {
   return normalise(z.toJSONSchema(contract, { io: 'input' }));

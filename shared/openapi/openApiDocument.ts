@@ -16,10 +16,7 @@ const securitySchemes = {
   },
 };
 
-/**
- * Describes endpoints as an OpenAPI document. Omits endpoints without an operation.
- * @param limits the limits of requests and responses, which `x-limits` contains
- */
+/** Omits endpoints without an operation. */
 export function openApiDocument(endpoints: readonly Endpoint[], limits: StatedLimits = {}) {
   const schemas: Schemas = {};
   const paths: Record<string, Record<string, ReturnType<typeof describeOperation>>> = {};
@@ -101,7 +98,6 @@ function describeResponse({ description, contract, others = {}, location }: Resp
   return { description, ...headers, content: Object.fromEntries(content) };
 }
 
-/** Moves the schemas in `$defs` to the components of the document, so that every schema can refer to them. */
 function hoist(schema: JsonSchema, schemas: Schemas): JsonSchema {
   const { $defs = {}, ...root } = mapSchemas(schema, ({ $ref, ...rest }) =>
     $ref === undefined ? rest : { ...rest, $ref: $ref.replace('#/$defs/', '#/components/schemas/') },

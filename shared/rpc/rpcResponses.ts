@@ -1,5 +1,3 @@
-// Responses to RPCs over gRPC, gRPC-Web and Connect.
-
 import type { JsonObject } from '@bufbuild/protobuf';
 import { createContextValues } from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/connect/protocol';
@@ -20,9 +18,8 @@ const readableTypes = [
   'application/grpc-web-text',
 ];
 
-/** The functions that respond to requests of one method. */
 export interface RpcResponses {
-  /** Responds to an RPC, which has its own path, in the protocol of the request. */
+  /** Responds in the protocol of the request. */
   rpc(context: Context<HttpEnv>): Promise<Response>;
   /**
    * Responds to a REST request as gRPC or gRPC-Web does, but with the interface's HTTP status.
@@ -31,7 +28,6 @@ export interface RpcResponses {
   rest(context: Context<HttpEnv>, type: string, request: JsonObject): Promise<Response>;
 }
 
-/** Loads a method's message descriptors, and creates the functions that respond to its requests. */
 export async function createRpcResponses<Caller>(rpc: UnaryRpc<Caller>): Promise<RpcResponses> {
   const method = await rpc.method();
   const handler = rpcHandler(rpc, method);
@@ -189,7 +185,6 @@ export function isGrpcWebText(contentType: string): boolean {
   return textType.test(contentType);
 }
 
-/** Decodes a base64 text that arrives in chunks. */
 export async function* fromBase64(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let rest = '';
   for await (const chunk of chunks) {

@@ -1,5 +1,3 @@
-// Routes of RPCs, over REST and over gRPC.
-
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';

@@ -1,5 +1,3 @@
-// The handler of a unary RPC, independent of its protocol.
-
 import {
   type DescMethodUnary,
   fromJson,
@@ -23,7 +21,7 @@ import { rpcMalformed } from '../errors/httpErrors.ts';
 import { codes, type IdentityError } from '../errors/identityError.ts';
 import { encodeDetails, toPublicError } from '../http/responses.ts';
 
-/** One method of a service. Requests and responses are JSON in protobuf's mapping, as on the REST route. */
+/** Requests and responses are JSON in protobuf's mapping, as on the REST route. */
 export interface UnaryRpc<Caller> {
   /** The path: `/<service>/<method>`. */
   readonly path: string;
@@ -107,7 +105,7 @@ export function receiptFailure({ ended, isReceived = false, requestId, origin }:
   return isReportable ? undefined : rpcMalformed({ problem: rawMessage.toWellFormed() });
 }
 
-/** Waits for `work`. Converts an error to a ConnectError, which the handler of the protocol can report. */
+/** Converts an error to a ConnectError, which the handler of the protocol can report. */
 async function withConnectErrors<T>(context: HandlerContext, work: Promise<T>): Promise<T> {
   try {
     return await work;

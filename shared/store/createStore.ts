@@ -1,6 +1,3 @@
-// Creates the store on top of a database adapter. Adds transactions, the encryption of secrets, checks, and counts of
-// documents.
-
 import type { Database, Moment, VersionedDocuments } from './database.ts';
 import { type FieldName, fieldNames } from './documentFields.ts';
 import type { DatabaseGuard } from './secrets/keyRecord.ts';

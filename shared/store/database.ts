@@ -1,5 +1,3 @@
-// The interface of a database adapter. `createStore` builds the store on top of an adapter.
-
 import type { FieldName } from './documentFields.ts';
 import type { InstanceLock } from './lock/instanceLock.ts';
 import type { Advice, DocumentKey, ScanRange, StoreCall, StoredDocument, Trail, TrailEvent, Write } from './store.ts';

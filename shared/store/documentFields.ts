@@ -1,5 +1,3 @@
-// The fields of stored documents, and which of them are secrets.
-
 /**
  * The types of a document's fields. SQLite's columns and Firestore's values follow from this table. `body` is the
  * canonical JSON of a record; the service reads the other fields itself.
@@ -23,7 +21,6 @@ export const documentFieldTypes = {
   sealedClientSecret: 'string',
   /** The state of a user or an organisation, by ZITADEL's name. */
   state: 'string',
-  /** Whether the user has the OTP e-mail factor. */
   otpEmail: 'boolean',
   /** The number of changes to the record. The creation is the first. */
   sequence: 'integer',
@@ -47,7 +44,6 @@ type FieldTypes = { string: string; boolean: boolean; integer: number };
 
 export type FieldName = keyof typeof documentFieldTypes;
 
-/** The fields of a document. Every field may be absent. */
 export type DocumentFields = { readonly [Name in FieldName]?: FieldTypes[(typeof documentFieldTypes)[Name]] };
 
 /**
@@ -85,7 +81,6 @@ type NamesWithType<Type> = {
   [Name in FieldName]: (typeof documentFieldTypes)[Name] extends Type ? Name : never;
 }[FieldName];
 
-/** A document whose fields are still being added. */
 export type MutableDocument = { id: string } & { -readonly [Name in FieldName]?: DocumentFields[Name] };
 
 /**

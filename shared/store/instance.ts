@@ -1,5 +1,3 @@
-// The document that describes an instance. It contains the format of the database.
-
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { databaseFormatUnsupported, formatText } from '../errors/storeErrors.ts';
@@ -13,7 +11,7 @@ import type { DocumentKey, Reader, StoredDocument, Write } from './store.ts';
  */
 export const FORMAT = 14;
 
-/** The key of the document that describes the instance; `identity init` creates it. */
+/** `identity init` creates this document. */
 export const instanceKey: DocumentKey = { collection: 'instance', id: 'instance' };
 
 const instanceBody = z.object({
@@ -26,7 +24,7 @@ const instanceBody = z.object({
 export interface InstanceDescription {
   /** The name of the instance; `unnamed` before `identity init`. */
   readonly instance: string;
-  /** The id of the default organisation; undefined before `identity init`. */
+  /** Undefined before `identity init`. */
   readonly defaultOrgId: string | undefined;
   /**
    * The random id of the instance, which does not depend on its address. Undefined before `identity init`, or if an
@@ -42,10 +40,6 @@ export interface InstanceDescription {
 
 export interface NewInstance {
   readonly name: string;
-  /**
-   * Whether login names contain the domain of an organisation, if the organisation has no domain policy; by default
-   * false.
-   */
   readonly loginNamesByDomain?: boolean;
 }
 
@@ -73,25 +67,21 @@ export function newIdWrite({ body = '{}' }: StoredDocument): Write {
   };
 }
 
-/** Returns the id of the instance's default organisation; empty before `identity init`. */
+/** Returns an empty text before `identity init`. */
 export async function readDefaultOrganisation(reader: Reader): Promise<string> {
   const [document] = await reader.getMany([instanceKey]);
   return document?.orgId ?? '';
 }
 
-/**
- * Requires that the database has the format of this version.
- * @throws IdentityError UNAVAILABLE for another format
- */
+/** @throws IdentityError UNAVAILABLE if the database has another format */
 export async function checkFormat(reader: Reader): Promise<void> {
   const [instance] = await reader.getMany([instanceKey], ['body']);
   requireInstanceFormat(instance);
 }
 
 /**
- * Requires that the instance's document contains the format of this version.
  * @param instance undefined before `identity init`; such a database cannot have another format
- * @throws IdentityError UNAVAILABLE for another format
+ * @throws IdentityError UNAVAILABLE if the instance's document contains another format
  */
 export function requireInstanceFormat(instance: StoredDocument | undefined): void {
   const { format } = parseInstanceBody(instance);

@@ -1,5 +1,3 @@
-// The locations of databases, and the function that opens the store at a location.
-
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { instanceMissing } from '../errors/commandErrors.ts';
@@ -29,7 +27,7 @@ export type StoreLocation = (
   readonly masterKey?: string | undefined;
 };
 
-/** Whether the database exists. Always true for Cloud Firestore, where `openStore` creates no database. */
+/** Always true for Cloud Firestore, where `openStore` creates no database. */
 export function hasDatabase({ directory }: StoreLocation): boolean {
   return directory === undefined || statSync(databaseFile(directory), { throwIfNoEntry: false }) !== undefined;
 }
@@ -63,8 +61,8 @@ export async function openStore(
 }
 
 /**
- * Opens the keyring of a database. The keyring may be empty.
- * @throws IdentityError for invalid keys
+ * The keyring may be empty.
+ * @throws IdentityError if a key is invalid
  */
 export function openKeyring({ masterKey, directory }: StoreLocation): Keyring {
   if (masterKey !== undefined) return givenKeyring(masterKey);
@@ -92,10 +90,7 @@ export function databaseFile(directory: string): string {
   return join(directory, 'identity.sqlite');
 }
 
-/**
- * Opens the database of an instance, which must exist.
- * @throws IdentityError if the database does not exist, or its master key is missing or wrong
- */
+/** @throws IdentityError if the database does not exist, or its master key is missing or wrong */
 export async function openExistingStore(location: StoreLocation): Promise<Store> {
   if (!hasDatabase(location)) throw instanceMissing({ directory: location.directory ?? '' });
   requireMasterKey(location);

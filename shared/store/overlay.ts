@@ -22,7 +22,6 @@ import {
 /** A writable layer above a store, which never changes the store. The caller must dispose of the layer. */
 export interface Overlay extends DocumentStore, AsyncDisposable {}
 
-/** Returns the recommended sizes of batches for writes to an overlay. */
 export const trialAdvice = (): Advice => ({
   records: 250,
   writes: Number.POSITIVE_INFINITY,

@@ -1,5 +1,3 @@
-// Scans whose caller commits between the batches.
-
 import { defined } from '../defined.ts';
 import type { IdRange, Store, StoredDocument } from './store.ts';
 
@@ -9,7 +7,6 @@ import type { IdRange, Store, StoredDocument } from './store.ts';
  */
 const PASS_BATCHES = 20;
 
-/** The documents of a collection, or of one partition in the collection. */
 export type PassRange = Omit<IdRange, 'from'>;
 
 /**

@@ -1,4 +1,5 @@
-// Locks the directory whose database a server serves, against further servers. Commands do not need this lock.
+// While a server serves a directory, this lock prevents another server from starting there. Commands do not need
+// the lock.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,7 +37,7 @@ export async function lockServedDirectory({ directory }: StoreLocation): Promise
   }
 }
 
-/** Describes the process that holds the lock. The process may not have written its id yet. */
+/** The process that holds the lock may not have written its id yet. */
 async function readHolder(file: string): Promise<string> {
   try {
     return `process ${await readFile(file, 'utf8')}`;

@@ -1,5 +1,3 @@
-// The interface `Store`: documents, transactions, snapshots and the audit trail of an instance.
-
 import { hash } from 'node:crypto';
 import type { DocumentFields, FieldName } from './documentFields.ts';
 import type { InstanceLock } from './lock/instanceLock.ts';
@@ -60,7 +58,6 @@ export type Write =
 /** Fields to set; `null` removes the field. */
 export type DocumentChanges = { readonly [Name in FieldName]?: DocumentFields[Name] | null };
 
-/** Access to documents by their keys, for reading. */
 export interface Reader {
   /**
    * Returns the documents in the order of `keys`.
@@ -84,7 +81,6 @@ interface HeldDocument extends DocumentKey {
  * it.
  */
 export interface Transaction extends Reader {
-  /** Adds writes, which the transaction commits together at its end. */
   write(writes: readonly Write[]): void;
   /** Requires that documents do not change before the commit, although the transaction only reads them. */
   hold(documents: readonly HeldDocument[]): void;
@@ -107,7 +103,6 @@ export interface Transaction extends Reader {
  */
 export type TransactionWork<Result> = (transaction: Transaction, earlier: readonly Result[]) => Promise<Result>;
 
-/** An event of the audit trail, which is stored as JSON. */
 export interface TrailEvent {
   /** ISO 8601, UTC. */
   readonly time: string;
@@ -160,7 +155,6 @@ export interface PartitionRange {
   readonly fields?: readonly FieldName[];
 }
 
-/** The number of documents in a batch of a scan over a range of partitions. */
 export const PARTITION_SCAN_BATCH = 100;
 
 /** The state of the database at one moment, for reading only. The caller must dispose of the snapshot. */
@@ -225,7 +219,6 @@ export interface Advice {
   readonly creationMs: (documents: number) => number;
 }
 
-/** How many documents a process has read from a database and written to it. */
 export interface DocumentCounts {
   readonly read: number;
   readonly written: number;
@@ -284,7 +277,7 @@ export const MAX_DOCUMENT_BYTES = 1_000_000;
 /** The number of characters after which a scan yields its batch, even if the batch has few documents. */
 export const SCANNED_CHARACTERS = 1_000_000;
 
-/** Returns the path of a document. No other document of the database has the same path. */
+/** No other document of the database has the same path. */
 export function documentPath({ collection, id }: DocumentKey): string {
   return `${collection}/${id}`;
 }
@@ -317,7 +310,6 @@ function encodePart(part: string): string {
   return part.replace(/[%/|]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
 
-/** Returns the keys without duplicates, in the order of their first occurrence. */
 export function distinctKeys(keys: readonly DocumentKey[]): DocumentKey[] {
   return [...new Map(keys.map((key) => [documentPath(key), key])).values()];
 }

@@ -20,7 +20,6 @@ export interface TransactionDatabase {
    * @throws WriteConflictError
    */
   commit(writes: readonly Write[], expected: ExpectedVersions, events: readonly TrailEvent[]): Promise<void>;
-  /** Encrypts the secrets in the writes of a transaction. */
   seal(writes: readonly Write[], transaction: Transaction): Promise<readonly Write[]>;
 }
 
@@ -58,7 +57,6 @@ export async function transact<Result>(
   }
 }
 
-/** An attempt of a transaction. Collects its reads with their versions, and its writes. */
 class TransactionAttempt implements Transaction {
   private readonly database: TransactionDatabase;
   // Keep lists instead of a map by path, because lists cost less. Most transactions of a repeated import write nothing,

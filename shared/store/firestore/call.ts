@@ -1,5 +1,3 @@
-// Deadlines, retries and errors of calls to Firestore.
-
 import { setMaxListeners } from 'node:events';
 import { grpc } from 'google-gax';
 import { z } from 'zod';
@@ -24,7 +22,6 @@ export interface CallDeadline {
  */
 const GRACE_MS = 5_000;
 
-/** Creates the deadline of a call that ends with `signal`. */
 export function createDeadline(signal: AbortSignal): CallDeadline {
   const cut = new AbortController();
   const startGrace = () => setTimeout(() => cut.abort(signal.reason), GRACE_MS).unref();
@@ -58,7 +55,7 @@ const { status } = grpc;
 
 const grpcError = z.object({ code: z.enum(status) });
 
-/** Returns the gRPC status of a failed call. Returns `undefined` if the error did not come from gRPC. */
+/** Returns `undefined` if the error did not come from gRPC. */
 export function grpcStatus(reason: unknown): grpc.status | undefined {
   return grpcError.safeParse(reason).data?.code;
 }

@@ -43,7 +43,7 @@ export async function commit(
   }
 }
 
-/** Encodes a commit. Returns only the bytes, because the messages of many commits in flight would need much memory. */
+/** Returns only the bytes, because the messages of many commits in flight would need much memory. */
 function encodeOnce(database: string, writes: readonly WriteMessage[]) {
   return { request: encodeCommit({ database, writes }), size: writes.length };
 }

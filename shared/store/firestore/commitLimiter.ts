@@ -73,10 +73,7 @@ export class CommitLimiter {
     this.round = [];
   }
 
-  /**
-   * Adds the latency per write of a commit to the current round. Changes the limit after as many commits as the limit
-   * permits in flight.
-   */
+  /** Changes the limit after as many commits as the limit permits in flight. */
   private measure(latency: number): void {
     this.round.push(latency);
     if (this.round.length < this.limit) return;

@@ -1,5 +1,3 @@
-// The connection to a Firestore database, and the encoding of documents.
-
 import { hash } from 'node:crypto';
 import firestore from '@google-cloud/firestore';
 import { GoogleAuth, PassThroughClient } from 'google-auth-library';
@@ -17,7 +15,6 @@ export interface FirestoreConnection {
   /** The resource name that contains all collections. */
   readonly parent: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The deadline of the call that uses this connection. */
   readonly deadline?: CallDeadline;
   readonly limiter?: CommitLimiter;
 }
@@ -65,7 +62,7 @@ function emulatorOptions(emulatorHost: string): ClientOptions {
   };
 }
 
-/** The address of a Firestore database. The id of the unnamed database is `(default)`. */
+/** The id of the unnamed database is `(default)`. */
 export interface DatabaseAddress {
   readonly projectId: string;
   readonly databaseId: string;
@@ -73,15 +70,12 @@ export interface DatabaseAddress {
 
 const PREFIX_LENGTH = '00~'.length;
 
-/**
- * Returns a document's full name. Consecutive ids would create a hot spot, so two hex digits of the id's hash precede
- * the id.
- */
+/** Consecutive ids would create a hot spot, so two hex digits of the id's hash precede the id. */
 export function documentName({ parent }: FirestoreConnection, { collection, id }: DocumentKey): string {
   return `${parent}/${collection}/${hash('sha256', id).slice(0, 2)}~${id}`;
 }
 
-/** Encodes the fields of a document. Omits `null` fields, so that a write removes them. */
+/** Omits `null` fields, so that a write removes them. */
 export function encodeFields(fields: DocumentChanges): DocumentMessage['fields'] {
   const encoded: DocumentMessage['fields'] = {};
   for (const name of storedFieldNames) {
@@ -91,14 +85,13 @@ export function encodeFields(fields: DocumentChanges): DocumentMessage['fields']
   return encoded;
 }
 
-/** Decodes a document. Contains only the fields in `names`. */
 export function decodeDocument({ name, fields }: DocumentMessage, names: readonly FieldName[]): StoredDocument {
   const document: MutableDocument = { id: name.slice(name.lastIndexOf('/') + 1 + PREFIX_LENGTH) };
   for (const field of names) if (field in fields) setField(document, field, fields[field]);
   return document;
 }
 
-/** Returns the field paths for a read. Never returns an empty list, because Firestore would then read all fields. */
+/** Never returns an empty list, because Firestore would then read all fields. */
 export function selectedPaths(fields: readonly FieldName[]): readonly string[] {
   return fields.length === 0 ? ['__name__'] : fields;
 }
@@ -112,7 +105,6 @@ export function encodeVersion({ updateTime }: Pick<DocumentMessage, 'updateTime'
   return `${String(seconds).padStart(SECONDS_DIGITS, '0')}.${String(nanos).padStart(9, '0')}`;
 }
 
-/** Returns the time of the last change from a document's version. */
 export function decodeVersion(version: string): Timestamp {
   const [seconds, nanos] = version.split('.').map(Number);
   return { seconds: seconds ?? 0, nanos: nanos ?? 0 };

@@ -29,7 +29,10 @@ import { getDocuments } from './reads.ts';
 const POLL_MS = SECOND_MS;
 /** The milliseconds after which a process stops trying to release its lease, if the database does not answer. */
 const RELEASE_MS = SECOND_MS;
-/** The milliseconds after which a lease expires unless its holder renews it. Another process can then take it. */
+/**
+ * The milliseconds after which a lease expires unless the process that holds it renews it. Another process can then
+ * take it.
+ */
 export const LEASE_MS = 30 * SECOND_MS;
 const RENEWALS_PER_LEASE = 3;
 
@@ -121,7 +124,6 @@ async function readCopies(connection: FirestoreConnection, { epoch }: Lease): Pr
   return { epoch, versions: versions.filter((version) => version !== undefined) };
 }
 
-/** Returns the description of a holder that waiting calls receive. */
 function describe({ operation, caller, since }: Holder): LockHolder {
   return { operation, caller, since };
 }

@@ -1,5 +1,3 @@
-// Recognises commits that succeeded although their responses were lost.
-
 import { grpc } from 'google-gax';
 import { defined } from '../../defined.ts';
 import type { Write } from '../store.ts';

@@ -18,7 +18,6 @@ export interface DocumentMessage {
   updateTime?: Timestamp;
 }
 
-/** A condition that a document must meet for a write to succeed. */
 interface Precondition {
   readonly exists?: boolean;
   readonly updateTime?: Timestamp;
@@ -119,7 +118,6 @@ export function encodeQueryRequest({ parent, query, readTime }: QueryRequest): B
   return writer.finish();
 }
 
-/** Encodes a message as the value of a field. Writes nothing if the message is undefined. */
 function encodeMessage<Message>(
   writer: WireWriter,
   field: number,

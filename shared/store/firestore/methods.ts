@@ -19,7 +19,6 @@ import {
   type QueryResponse,
 } from './messages.ts';
 
-/** A stream of responses. `cancel` ends the call. */
 export type ResponseStream = Readable & { cancel(): void };
 
 interface Method<Request, Response> {

@@ -22,7 +22,6 @@ export async function presentMoment(connection: FirestoreConnection): Promise<Fi
   };
 }
 
-/** Converts a timestamp to milliseconds since 1970, rounded down. */
 function toMilliseconds({ seconds, nanos }: Timestamp): number {
   return seconds * 1_000 + Math.floor(nanos / 1_000_000);
 }

@@ -12,7 +12,6 @@ import {
 import type { BatchGetResponse, DocumentMessage, Timestamp } from './messages.ts';
 import { batchGetDocuments, type ResponseStream } from './methods.ts';
 
-/** The documents with their versions, and the time of the state that was read. */
 export interface ReadResult extends VersionedDocuments {
   readonly readTime: Timestamp | undefined;
 }
@@ -50,7 +49,7 @@ export async function getDocuments(
   };
 }
 
-/** Reads all responses of a call. Uses events, because awaiting each response would take longer than receiving it. */
+/** Uses events, because awaiting each response would take longer than receiving it. */
 async function collectResponses(
   deadline: CallDeadline | undefined,
   call: () => Promise<ResponseStream>,

@@ -161,7 +161,6 @@ function partitionFilter(op: Filter['op'], value: string): Filter {
   return { field: 'partition', op, value };
 }
 
-/** Returns the position directly after a document, for a query of the same range. */
 function cursorAfter(range: StoredRange, document: DocumentMessage | undefined): Cursor | undefined {
   if (document === undefined) return undefined;
   const { name, fields } = document;

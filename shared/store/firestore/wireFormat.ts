@@ -5,7 +5,6 @@ const FIXED_64 = 1;
 const BYTES = 2;
 const FIXED_32 = 5;
 
-/** The largest number of bytes for a varint. */
 const MAX_VARINT_BYTES = 10;
 /** Up to this length, a loop copies an ASCII text faster than Buffer's native functions do. */
 const SHORT_TEXT = 32;
@@ -142,7 +141,6 @@ export class WireReader {
     return text;
   }
 
-  /** Reads a signed integer. */
   integer(): number {
     const start = this.position;
     const value = this.varint();
@@ -163,7 +161,6 @@ export class WireReader {
     }
   }
 
-  /** Skips a field that the store does not use. */
   skip(tag: number): void {
     switch (tag % 8) {
       case VARINT:

@@ -1,4 +1,4 @@
-// The fence of an instance's lock. If a lock can expire, each commit of its holder requires that the fence has not
+// The fence of an instance's lock. If a lock can expire, each commit under the lock requires that the fence has not
 // changed.
 
 import { randomInt } from 'node:crypto';
@@ -27,7 +27,6 @@ export const fenceKeys: readonly DocumentKey[] = Array.from({ length: COPIES }, 
 }));
 
 /**
- * Acquires the lock, runs work, and releases the lock.
  * @param work receives a store that commits only while the lock is held, and a signal that aborts if the request's
  * signal aborts or the lock is lost
  */
@@ -40,17 +39,15 @@ export async function withLock<Result>(
   return await work(fencedStore(store, held.fence), whileHeld(request.signal, held.fence));
 }
 
-/** Returns a signal that aborts if the given signal aborts or the lock is lost. */
 export function whileHeld(signal: AbortSignal, fence: Fence | undefined): AbortSignal {
   return fence === undefined ? signal : AbortSignal.any([signal, fence.lost]);
 }
 
-/** Returns a store whose commits fail once the fence has changed; without a fence, returns the store itself. */
+/** Returns a store whose commits fail once the fence has changed. */
 function fencedStore(store: Store, fence: Fence | undefined): Store {
   return fence === undefined ? store : decorateStore(store, (inner) => fencedDocuments(inner, fence));
 }
 
-/** Returns access to the same documents, in which commits fail once the fence has changed. */
 export function fencedDocuments(store: DocumentStore, fence: Fence | undefined): DocumentStore {
   if (fence === undefined) return store;
   const transaction: DocumentStore['transaction'] = <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>

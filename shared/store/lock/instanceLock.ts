@@ -1,4 +1,4 @@
-// The lock of an instance. Operations that delete or replace records hold it exclusively.
+// Operations that delete or replace records hold the lock of the instance exclusively.
 
 import { setTimeout } from 'node:timers/promises';
 import { deadlineExceeded } from '../../errors/errors.ts';
@@ -28,8 +28,9 @@ export interface LockRequest {
 }
 
 /**
- * What the commits of a holder require: the epoch, or the versions of the documents that contain the epoch. The next
- * exclusive holder changes these documents, so that late commits of this holder fail.
+ * Each commit under the lock requires that a document of the fence still has its version or, after a conflict,
+ * still contains the epoch. The next operation that holds the lock exclusively changes these documents, so that
+ * late commits fail.
  */
 export interface Fence {
   readonly epoch: string;
@@ -38,7 +39,7 @@ export interface Fence {
   readonly lost: AbortSignal;
 }
 
-/** A lock that an operation holds. Disposing of this object releases the lock. */
+/** Disposing of this object releases the lock. */
 export interface HeldLock extends AsyncDisposable {
   /** The fence that each commit must check; undefined if the operating system guarantees the lock. */
   readonly fence: Fence | undefined;
@@ -129,7 +130,7 @@ export function isSameHolder(first: LockHolder, second: LockHolder): boolean {
   return first.since === second.since && first.operation === second.operation && first.caller === second.caller;
 }
 
-/** Returns a general description of the holder, if the holder's own description cannot be read yet. */
+/** Describes the operation that holds the lock if its own description cannot be read yet. */
 function unknownHolder(): LockHolder {
   return { operation: 'an operation', caller: 'another process', since: new Date().toISOString() };
 }

@@ -1,5 +1,3 @@
-// The record of a database's master keys, and the guards that check it before operations.
-
 import { z } from 'zod';
 import { instanceKey, requireInstanceFormat } from '../instance.ts';
 import {
@@ -15,7 +13,6 @@ import {
 import type { Keyring } from './keyring.ts';
 import type { MasterKey } from './masterKey.ts';
 
-/** The key of the document that contains the ids of the database's master keys. */
 export const keyRecordKey: DocumentKey = { collection: 'instance', id: documentId('master keys') };
 
 const keyRecord = z.object({
@@ -26,12 +23,10 @@ const keyRecord = z.object({
   ids: z.tuple([z.string()], z.string()),
 });
 
-/**
- * The ids of a database's master keys. An id is derived from its key, so it shows whether a given key is the right one.
- */
+/** An id is derived from its key, so it shows whether a given key is the right key. */
 export type KeyRecord = z.infer<typeof keyRecord>;
 
-/** Reads the ids of the database's master keys. Returns undefined if the database has never contained a secret. */
+/** Returns undefined if the database has never contained a secret. */
 export async function readKeyRecord(reader: Reader): Promise<KeyRecord | undefined> {
   const [stored] = await reader.getMany([keyRecordKey], ['body']);
   return parseKeyRecord(stored);
@@ -88,7 +83,6 @@ export interface DatabaseGuard {
    * @throws IdentityError UNAVAILABLE for another format, and for a missing or wrong key
    */
   check(reader: Reader): Promise<void> | undefined;
-  /** Returns the key that encrypts the secrets of a transaction. */
   writingKey(store: UnguardedDocuments, transaction: Transaction): Promise<MasterKey>;
 }
 

@@ -1,5 +1,3 @@
-// The master keys of a process, which come from a file or from an environment variable.
-
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OWNER_ONLY, syncDirectory } from '../../durableFiles.ts';
@@ -30,7 +28,7 @@ export class Keyring {
     this.source = source;
   }
 
-  /** Whether there is no key. A function that does not access secrets has none. */
+  /** A function that does not access secrets has no key. */
   get isEmpty(): boolean {
     return this.keys().length === 0;
   }
@@ -46,10 +44,7 @@ export class Keyring {
     return keys;
   }
 
-  /**
-   * Returns the key with an id.
-   * @throws IdentityError UNAVAILABLE for an unknown key
-   */
+  /** @throws IdentityError UNAVAILABLE if the key is unknown */
   require(id: string): MasterKey {
     const known = this.known.get(id);
     if (known !== undefined) return known;
@@ -70,14 +65,13 @@ export class Keyring {
     return this.add();
   }
 
-  /** Generates a key, and stores it as the newest. */
   add(): MasterKey {
     const key = generateMasterKey();
     this.change((keys) => [key, ...keys]);
     return key;
   }
 
-  /** The path of the key file; undefined if the keys come from a text. */
+  /** Undefined if the keys come from a text. */
   get file(): string | undefined {
     return this.source.file;
   }
@@ -98,7 +92,7 @@ export class Keyring {
   }
 }
 
-/** Opens the keyring of a key file. The file may be missing. */
+/** The key file may be missing. */
 export function fileKeyring(file: string): Keyring {
   return new Keyring({ read: () => readKeyFile(file), change: (change) => changeKeyFile(file, change), file });
 }
@@ -114,7 +108,6 @@ export function givenKeyring(text: string, source = 'IDENTITY_MASTER_KEY'): Keyr
   return new Keyring({ read: () => keys });
 }
 
-/** Opens a keyring with a random key that exists only in this process. */
 export function temporaryKeyring(): Keyring {
   const keys = [generateMasterKey()];
   return new Keyring({ read: () => keys });
@@ -131,20 +124,17 @@ const COMMENT = `# This key encrypts the secrets of the database in this directo
 const EARLIER_COMMENT = `# The database had this key before identity rekey. Restoring an earlier backup needs it.
 `;
 
-/** Returns the path of the key file in an embedded database's directory. */
 export function keyFilePath(directory: string): string {
   return join(directory, 'master.key');
 }
 
-/** Returns the path of the file that keeps an earlier key. */
 export function earlierKeyPath(file: string, id: string): string {
   return `${file}.${id}`;
 }
 
 /**
- * Reads the keys in a key file.
  * @returns an empty list if the file does not exist
- * @throws IdentityError for a file without valid keys; Error of the file system
+ * @throws IdentityError if the file contains no valid keys; Error of the file system
  */
 function readKeyFile(file: string): readonly MasterKey[] {
   const text = readKeyText(file);

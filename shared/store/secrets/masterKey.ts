@@ -22,7 +22,7 @@ export function generateMasterKey(): MasterKey {
   return deriveMasterKey(randomBytes(KEY_BYTES));
 }
 
-/** Derives the id and the encryption key from the bytes of a master key. Neither of them reveals the other. */
+/** Neither the id nor the encryption key reveals the other. */
 function deriveMasterKey(bytes: Buffer): MasterKey {
   const derive = (purpose: string, length: number) =>
     Buffer.from(hkdfSync('sha256', bytes, '', `identity master key: ${purpose}`, length));
@@ -57,9 +57,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts a value.
- * @param place the document and the field that will contain the value; `unseal` needs the same place, so a value that
- * was copied elsewhere does not decrypt
+ * @param place the document and the field that will contain the value; `unseal` needs the same place, so a value
+ * that was copied elsewhere does not decrypt
  * @returns the key's id and a dot, then nonce, ciphertext and tag in base64url
  */
 export function seal(key: MasterKey, text: string, place: string): string {
@@ -72,15 +71,13 @@ export function seal(key: MasterKey, text: string, place: string): string {
   return `${key.id}.${Buffer.concat([nonce, encrypted, cipher.getAuthTag()]).toString('base64url')}`;
 }
 
-/** Returns the id of the key that encrypted a value. */
 export function sealingKeyId(sealed: string): string {
   return sealed.slice(0, Math.max(sealed.indexOf('.'), 0));
 }
 
 /**
- * Decrypts a value.
- * @throws IdentityError UNAVAILABLE if the value's key is missing; Error if the value was changed, or was encrypted for
- * another document or field
+ * @throws IdentityError UNAVAILABLE if the value's key is missing; Error if the value was changed, or was encrypted
+ * for another document or field
  */
 export function unseal(keys: KeyLookup, sealed: string, place: string): string {
   const id = sealingKeyId(sealed);

@@ -1,5 +1,3 @@
-// Encrypts secrets on the way to the database, and decrypts them on the way back.
-
 import { type DocumentFields, type FieldName, secrets } from '../documentFields.ts';
 import {
   type Collection,
@@ -58,7 +56,7 @@ export function sealWrites(writes: readonly Write[], key: MasterKey): readonly W
   });
 }
 
-/** Encrypts the secrets of a document. A secret to remove, which is `null`, remains `null`. */
+/** A secret to remove, which is `null`, remains `null`. */
 export function sealFields(fields: DocumentFields, document: DocumentKey, key: MasterKey): DocumentFields;
 export function sealFields(fields: DocumentChanges, document: DocumentKey, key: MasterKey): DocumentChanges;
 export function sealFields(fields: DocumentChanges, document: DocumentKey, key: MasterKey): DocumentChanges {
@@ -78,7 +76,7 @@ function bindingOf(document: DocumentKey, name: (typeof secrets)[number]['name']
 
 export const secretCollections: readonly Collection[] = ['users', 'identityProviders'];
 
-/** The fields with the encrypted forms of secrets. A read of these fields returns them undecrypted. */
+/** A read of these fields returns the secrets encrypted. */
 export const sealedNames: readonly FieldName[] = secrets.map(({ sealedName }) => sealedName);
 
 /** Whether a document has a secret that another key encrypted. The document must have been read with `sealedNames`. */
@@ -89,10 +87,7 @@ export function hasOutdatedSecret(document: DocumentFields, keyId: string): bool
   });
 }
 
-/**
- * Decrypts the secrets of a document, and encrypts them with another key. The document must have been read with
- * `sealedNames`.
- */
+/** The document must have been read with `sealedNames`. */
 export function resealFields(
   { id: _id, ...stored }: StoredDocument,
   key: DocumentKey,

@@ -1,5 +1,3 @@
-// Creates, checks and copies SQLite files.
-
 import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { access, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -57,10 +55,7 @@ export function prepareDatabaseFile(file: string, keyring: Keyring): void {
   }
 }
 
-/**
- * Requires that this process can write to the file and its directory.
- * @throws IdentityError FAILED_PRECONDITION
- */
+/** @throws IdentityError FAILED_PRECONDITION if this process cannot write to the file or its directory */
 function openWritable(file: string): void {
   try {
     protectFiles(file);
@@ -99,9 +94,8 @@ function protect(file: string): void {
 }
 
 /**
- * Requires the format of this version in the file and in the instance's document. Requires that the keyring contains
- * the database's master keys.
- * @throws IdentityError UNAVAILABLE
+ * @throws IdentityError UNAVAILABLE if the file or the instance's document has another format, or if a master key
+ * is missing or wrong
  */
 function checkFormatAndKeys(connection: SqliteConnection, keyring: Keyring): void {
   requireFileFormat(connection);
@@ -112,24 +106,18 @@ function checkFormatAndKeys(connection: SqliteConnection, keyring: Keyring): voi
   requireKeys(record, keyring);
 }
 
-/**
- * Requires that the file has the format of this version.
- * @throws IdentityError UNAVAILABLE for another format
- */
+/** @throws IdentityError UNAVAILABLE if the file has another format */
 export function requireFileFormat(connection: SqliteConnection): void {
   const format = readFileFormat(connection);
   if (format !== FORMAT) throw databaseFormatUnsupported({ format: formatText(format), supported: FORMAT });
 }
 
-/**
- * Whether the file has no tables yet. A transaction creates the tables and sets the format, so a file has both or
- * neither.
- */
+/** A transaction creates the tables and sets the format, so a file has both or neither. */
 function isUnused(connection: SqliteConnection): boolean {
   return readFileFormat(connection) === 0 && !hasDocuments(connection);
 }
 
-/** Reads the file's format, which is in SQLite's `user_version`. It is 0 if it was never set. */
+/** SQLite's `user_version` contains the format. It is 0 if it was never set. */
 function readFileFormat(connection: SqliteConnection): number {
   return z.number().parse(readPragma(connection, 'user_version'));
 }
@@ -160,10 +148,7 @@ function enterWalMode(connection: SqliteConnection): void {
 
 const sqlTypes = { string: 'TEXT', boolean: 'INTEGER', integer: 'INTEGER' } as const;
 
-/**
- * Creates the tables, and stores the id of the master key. Call this function in a transaction, so that only one of
- * several processes creates a key.
- */
+/** Call this function in a transaction, so that only one of several processes creates a key. */
 function createTables(connection: SqliteConnection, keyring: Keyring): void {
   const columns = storedFieldNames.map((name) => `, ${column(name)} ${sqlTypes[documentFieldTypes[name]]}`).join('');
   connection.execute(

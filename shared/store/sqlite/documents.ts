@@ -18,17 +18,14 @@ import {
 } from '../store.ts';
 import type { SqliteConnection } from './sqliteConnection.ts';
 
-/** Returns the name of a field's column. It is quoted, because some names are keywords of SQL. */
+/** The name is quoted, because some column names are keywords of SQL. */
 export function column(name: FieldName): string {
   return `"${name}"`;
 }
 
 const idColumn = z.string();
 
-/**
- * Converts a row of a scan to a document.
- * @param row the values of `fields`, then the document's id
- */
+/** @param row the values of `fields`, then the document's id */
 export function toScannedDocument(row: readonly unknown[], fields: readonly FieldName[]): StoredDocument {
   const id = row[fields.length];
   return toDocument(typeof id === 'string' ? id : idColumn.parse(id), row, fields);
@@ -110,7 +107,6 @@ interface SelectStatements {
 
 const selects = new WeakMap<readonly FieldName[], SelectStatements>();
 
-/** Returns the statements that select some fields and the version of documents. Caches them for each list of fields. */
 function selectSql(fields: readonly FieldName[]): SelectStatements {
   const known = selects.get(fields);
   if (known !== undefined) return known;
@@ -126,8 +122,8 @@ function selectSql(fields: readonly FieldName[]): SelectStatements {
 }
 
 /**
- * Requires that documents have the expected versions. Runs in the open transaction of the connection.
- * @throws WriteConflictError for the first document with another version
+ * Runs in the open transaction of the connection.
+ * @throws WriteConflictError if a document has another version than expected
  */
 export function checkVersions(connection: SqliteConnection, expected: ExpectedVersions): void {
   for (const { key, version } of expected.values()) {

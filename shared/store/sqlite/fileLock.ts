@@ -111,10 +111,7 @@ function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
   }
 }
 
-/**
- * Creates the file that describes a holder of the lock. The file appears under its name only when it is complete and
- * locked.
- */
+/** The file appears under its name only when it is complete and locked. */
 async function describeHolder(file: string, holder: LockHolder): Promise<DatabaseSync> {
   const unnamed = `${file}.new`;
   createPrivateFile(unnamed);
@@ -130,7 +127,6 @@ async function describeHolder(file: string, holder: LockHolder): Promise<Databas
   }
 }
 
-/** Writes the description of a holder to a file, and keeps the file locked. */
 function writeHolder(database: DatabaseSync, { operation, caller, since }: LockHolder): void {
   // The file is useless after a crash, so write it without a journal and without syncing.
   database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE TABLE holder (operation, caller, since)');
@@ -150,7 +146,7 @@ async function findHolder(directory: string): Promise<LockHolder | undefined> {
   return holders.sort((a, b) => b.since.localeCompare(a.since))[0];
 }
 
-/** Reads the description of a holder. Returns undefined if no process keeps the file locked. */
+/** Returns undefined if no process keeps the file locked. */
 function readHolder(file: string): LockHolder | 'unreadable' | undefined {
   // Do not create the file if it is missing: the holder may have removed it.
   const database = openIfThere(file);
@@ -169,10 +165,7 @@ function readHolder(file: string): LockHolder | 'unreadable' | undefined {
 /** The milliseconds for which this process waits while other processes lock a holder's file to read it. */
 const LOOK_MS = 100;
 
-/**
- * Reads the description in a file that its holder keeps locked. Other processes may also lock the file to read it, so
- * this function waits for a moment.
- */
+/** Other processes may also lock the file to read it, so this function waits for a moment. */
 function describeLocked(database: DatabaseSync): LockHolder | 'unreadable' {
   try {
     database.exec(`PRAGMA busy_timeout = ${LOOK_MS}`);
@@ -183,7 +176,6 @@ function describeLocked(database: DatabaseSync): LockHolder | 'unreadable' {
   }
 }
 
-/** Opens a file. Returns undefined if it is missing, and does not create it. */
 function openIfThere(file: string): DatabaseSync | undefined {
   const url = pathToFileURL(file);
   url.search = 'mode=rw';

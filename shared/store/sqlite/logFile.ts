@@ -1,5 +1,3 @@
-// The write-ahead log of a SQLite file: its size, and how its content becomes durable and moves into the database.
-
 import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';

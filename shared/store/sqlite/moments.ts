@@ -8,7 +8,6 @@ import { column, toScannedDocument } from './documents.ts';
 import type { LogFile } from './logFile.ts';
 import { connectSqlite, fromSqliteError, type SqliteConnection } from './sqliteConnection.ts';
 
-/** A database file with its write-ahead log, and the limit on the size of the log. */
 export interface LogLimit {
   readonly file: string;
   readonly log: LogFile;
@@ -31,10 +30,7 @@ export class Moments {
     this.limit = limit;
   }
 
-  /**
-   * Opens a moment. While a moment is open, a timer checks the size of the log, because other processes write to it
-   * too.
-   */
+  /** While a moment is open, a timer checks the size of the log, because other processes write to it too. */
   open(): SqliteMoment {
     const moment = openSqliteMoment(this.limit.file, () => {
       this.opened.delete(moment);
@@ -62,7 +58,7 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** A past state of the database. `Moments` can end it before its reader disposes of it. */
+/** `Moments` can end a moment before its reader disposes of it. */
 export interface SqliteMoment extends Moment {
   /**
    * Returns the connection whose reads return this state.
@@ -106,7 +102,6 @@ function openSqliteMoment(file: string, onEnd: () => void): SqliteMoment {
  */
 const batchSizes = { attended: 100, unattended: 500 };
 
-/** Reads the documents of a range in batches, and yields to the event loop before each batch. */
 export async function* scanSqlite(
   range: StoredRange,
   moment: SqliteMoment,
@@ -133,7 +128,6 @@ export async function* scanSqlite(
   }
 }
 
-/** Reads at most `size` documents from the rows, or fewer if the documents are large. */
 function takeBatch(rows: Iterator<unknown>, fields: readonly FieldName[], size: number) {
   const documents: StoredDocument[] = [];
   let characters = 0;

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { storeFailed, storeUnavailable } from '../../errors/storeErrors.ts';
 import { isDatabaseFull, isStorageFull, sqliteCode, withFullPath } from '../../systemCode.ts';
 
-/** A connection to a SQLite file. It caches the statements that it has prepared. */
 export interface SqliteConnection {
   readonly file: string;
   execute(sql: string): void;
@@ -131,10 +130,7 @@ export const isBusy = (reason: unknown): boolean => isResult(reason, results.bus
 
 export const isDamaged = (reason: unknown): boolean => isResult(reason, results.damaged);
 
-/**
- * Runs work. If SQLite throws an error, converts it to an error of the store.
- * @param file the file that the work may enlarge, for the error about a full disk
- */
+/** @param file the file that the work may enlarge, for the error about a full disk */
 export function withStoreErrors<Result>(work: () => Result, file?: string): Result {
   try {
     return work();

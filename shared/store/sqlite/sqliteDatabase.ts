@@ -45,7 +45,7 @@ export interface SqliteOptions {
    * default false.
    */
   readonly isAttended?: (() => boolean) | undefined;
-  /** The master keys, which encrypt secrets. The database contains only their ids. */
+  /** The database contains only the ids of the master keys. */
   readonly keyring: Keyring;
 }
 

@@ -1,5 +1,3 @@
-// Writes to a SQLite file through a single connection. Commits small changes together.
-
 import { setImmediate } from 'node:timers/promises';
 import { createSerialQueue } from '../../async.ts';
 import { log } from '../../log.ts';
@@ -25,7 +23,6 @@ export interface Writer {
   settled(): Promise<void>;
 }
 
-/** Functions that the writer calls around each transaction. */
 export interface WriterHooks {
   /** Returns the version of the transaction. If it throws, all changes of the transaction fail. */
   onBegin(): number;
@@ -107,7 +104,7 @@ interface Outcome {
   readonly failure: Failure | undefined;
 }
 
-/** Commits changes in one transaction. Never rejects; the result contains the failures. */
+/** Never rejects; the result contains the failures. */
 async function commitGroup(
   connection: SqliteConnection,
   hooks: WriterHooks,
