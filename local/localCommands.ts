@@ -2,11 +2,9 @@ import { EXPORT_FILE } from '../functions/import/contract.ts';
 import { shellWord } from '../shared/shellWord.ts';
 import { samplePerson } from './localInstance.ts';
 
-/** The addresses and file paths that the printed commands contain. */
 export interface Addresses {
   readonly source: { readonly url: string; readonly tokenFile: string };
   readonly target: { readonly url: string; readonly tokenFile: string };
-  /** The path of the export file that one command writes and another reads. */
   readonly file: string;
   readonly bucket: string;
   /** The path of the key file of the bucket's service account. */
@@ -34,7 +32,7 @@ const JSON_HEADER = `-H 'Content-Type: application/json'`;
  */
 const authorization = (tokenFile: string) => `-H @<(sed 's/^/Authorization: Bearer /' ${shellWord(tokenFile)})`;
 
-/** Returns the commands that call the local instances. Executed in this order, they succeed. */
+/** The commands succeed if they are executed in this order. */
 export function localCommands(addresses: Addresses): readonly LocalCommand[] {
   const { source, target, bucket } = addresses;
   const file = shellWord(addresses.file);

@@ -38,7 +38,6 @@ export interface LocalInstance {
   close(): Promise<void>;
 }
 
-/** Prepares an instance, and serves it in this process. */
 export async function startInstance(options: LocalInstanceOptions): Promise<LocalInstance> {
   const { name, directory, port, storageUrl } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -61,10 +60,6 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   return { url: server.url, tokenFile, docsUrl: `${server.url}/docs#token=${token}`, close };
 }
 
-/**
- * Returns the environment variables that select the database: the Firestore emulator if it is configured, otherwise an
- * embedded database.
- */
 function storeEnvironment(name: string, directory: string): Readonly<Record<string, string | undefined>> {
   if (process.env.FIRESTORE_EMULATOR_HOST === undefined)
     return { DATA_DIR: directory, FIRESTORE_PROJECT: undefined, IDENTITY_MASTER_KEY: undefined };
@@ -74,7 +69,7 @@ function storeEnvironment(name: string, directory: string): Readonly<Record<stri
 
 export interface LocalContent {
   readonly name: string;
-  /** Seeds the database. Must be idempotent, because an earlier start may have seeded some or all of the records. */
+  /** Must be idempotent, because an earlier start may have seeded some or all of the records. */
   readonly fill: (store: Store) => Promise<void>;
 }
 
@@ -113,7 +108,6 @@ async function isValid(store: Store, token: string, now: Date): Promise<boolean>
   }
 }
 
-/** Creates another token for the instance's owner, because the token in the file is missing or has expired. */
 async function createOwnerToken(store: Store, name: string, now: Date): Promise<NewToken> {
   const [owner] = await instanceOwners(store);
   if (owner === undefined) throw new RangeError(`no IAM_OWNER on ${name}: delete LOCAL_DIR to start over`);

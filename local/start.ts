@@ -19,7 +19,6 @@ try {
   process.exit(1);
 }
 
-/** Starts two instances and the Cloud Storage stand-in, prints commands for them, and stops at a signal. */
 async function startLocal(directory: string, port: number): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const key = join(directory, 'storage', 'key.json');
@@ -98,7 +97,6 @@ function firstPort(text: string): number {
   throw new RangeError(`invalid PORT=${text}: set it to a number from 1 to ${LAST_PORT}`);
 }
 
-/** Returns the message to print about an error. The message includes the stack only if the error is unexpected. */
 function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ('code' in error && error.code === 'EADDRINUSE' && 'port' in error)

@@ -73,10 +73,8 @@ async function waitUntilReady(emulator: ChildProcessByStdio<null, null, Readable
   throw new Error(`the Firestore emulator did not start (exit code ${emulator.exitCode}):\n${log}`);
 }
 
-/** The paths of Java and of the official Firestore emulator on this machine, or the reason why they are missing. */
 type FoundEmulator = { readonly java: string; readonly jar: string } | { readonly missing: string };
 
-/** Finds the emulator in the Google Cloud SDK, and a Java to run it. */
 function findEmulator(): FoundEmulator {
   const jar = sdkRoots()
     .map((root) => join(root, JAR))

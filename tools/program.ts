@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The path of the repository. */
 export const root = fileURLToPath(new URL('../', import.meta.url));
 
 /**
@@ -13,7 +12,7 @@ export const root = fileURLToPath(new URL('../', import.meta.url));
  */
 export const NODE_COMPILE_CACHE = join(tmpdir(), 'identity-test-compile-cache');
 
-/** How to run a program. `env` changes the inherited environment; an `undefined` variable is removed. */
+/** `env` changes the inherited environment; an `undefined` variable is removed. */
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
@@ -30,7 +29,6 @@ export interface Ended {
 
 /** A program that runs and has printed that it is ready. */
 export interface Running {
-  /** The match of the pattern `ready` in standard output. */
   readonly ready: RegExpExecArray;
   readonly pid: number;
   stdout(): string;
@@ -48,7 +46,6 @@ interface Watched {
   readonly ended: Promise<Ended>;
 }
 
-/** Runs a program, and resolves when it has ended. */
 export function run(command: string, args: readonly string[], options: ProgramOptions = {}): Promise<Ended> {
   return watch(command, args, options).ended;
 }

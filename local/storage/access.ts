@@ -57,7 +57,6 @@ export class Access {
   }
 
   /**
-   * Requires that the token of a request permits the use.
    * @throws GoogleError 401 unless the Authorization header contains an issued token; 403 if the token's scopes do not
    * permit the use
    */

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 
-/** An error response of Cloud Storage. */
 export class GoogleError extends Error {
   override readonly name = 'GoogleError';
   readonly status: number;
@@ -13,7 +12,6 @@ export class GoogleError extends Error {
   }
 }
 
-/** Creates the error for a malformed request or a checksum mismatch. */
 export const invalid = (message: string) => new GoogleError(400, 'invalid', message);
 
 export const unauthenticated = () => new GoogleError(401, 'authError', 'Invalid Credentials');
@@ -21,11 +19,9 @@ export const unauthenticated = () => new GoogleError(401, 'authError', 'Invalid 
 export const insufficientScopes = () =>
   new GoogleError(403, 'insufficientPermissions', 'Request had insufficient authentication scopes.');
 
-/** Creates the error for a call that no role of the account permits. */
 export const forbidden = (permission: string) =>
   new GoogleError(403, 'forbidden', `Permission '${permission}' denied on resource (or it may not exist).`);
 
-/** Creates the error for a signed URL whose signature does not cover the request. */
 export const signatureMismatch = () =>
   new GoogleError(
     403,
@@ -37,20 +33,17 @@ export const expiredUrl = () => new GoogleError(400, 'ExpiredToken', 'The provid
 
 export const noSuchBucket = () => new GoogleError(404, 'notFound', 'The specified bucket does not exist.');
 
-/** Creates the error for an object, or a generation of an object, that does not exist. */
 export const noSuchObject = (bucket: string, name: string) =>
   new GoogleError(404, 'notFound', `No such object: ${bucket}/${name}`);
 
 export const conditionNotMet = () =>
   new GoogleError(412, 'conditionNotMet', 'At least one of the pre-conditions you specified did not hold.');
 
-/** Creates the error for an unknown path or method. */
 export const notImplemented = () => new GoogleError(404, 'notFound', 'Not Found');
 
 export const uploadNotImplemented = (uploadType: string) =>
   new GoogleError(501, 'notImplemented', `uploadType=${uploadType} is not implemented here: use uploadType=resumable`);
 
-/** Creates the error for a range without any byte of the object. */
 export const rangeNotSatisfiable = () =>
   new GoogleError(416, 'requestedRangeNotSatisfiable', 'Request range not satisfiable');
 

@@ -24,7 +24,6 @@ const storedObject = z.object({
 
 export type StoredObject = z.infer<typeof storedObject>;
 
-/** The metadata that a client sends with an upload. */
 export type ObjectDescription = Pick<StoredObject, 'bucket' | 'name' | 'contentType' | 'contentEncoding' | 'metadata'>;
 
 /**
@@ -104,7 +103,6 @@ async function readMetadata(path: string): Promise<StoredObject | undefined> {
   return text === undefined ? undefined : storedObject.parse(JSON.parse(text));
 }
 
-/** Creates the directory for a file, and returns the path of the file. */
 async function inDirectory(file: string): Promise<string> {
   await mkdir(dirname(file), { recursive: true });
   return file;
@@ -120,7 +118,6 @@ function createClock(): (present: string | undefined) => string {
   };
 }
 
-/** The bytes of an unfinished upload. */
 export interface Draft {
   readonly size: () => number;
   readonly crc32c: () => string;
@@ -182,10 +179,6 @@ async function* inUnits(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, v
   if (length > 0) yield Buffer.concat(pieces);
 }
 
-/**
- * Requires that the received bytes have the checksum that the client sent, if any.
- * @throws GoogleError 400 on a mismatch
- */
 export function compareChecksum(expected: string | undefined, actual: string): void {
   if (expected !== undefined && expected !== actual)
     throw invalid(`Provided CRC32C "${expected}" doesn't match calculated CRC32C "${actual}".`);

@@ -23,7 +23,6 @@ export interface Exchange {
   readonly uploads: ResumableUploads;
 }
 
-/** Serves `objects.get`: sends the object's metadata, or the object's bytes if the query contains `alt=media`. */
 export async function getObject({ route, request, response, files, origin }: Exchange): Promise<void> {
   const object = requireObject(await files.find(route.bucket, route.object), route, route.query);
   preconditions(route.query)(object);
@@ -37,7 +36,6 @@ export async function getSigned({ route, request, response, files }: Exchange): 
   await download(files, object, request, response);
 }
 
-/** Serves `objects.delete`. */
 export async function deleteObject({ route, response, files }: Exchange): Promise<void> {
   await files.remove(route.bucket, route.object, (present) => {
     preconditions(route.query)(requireObject(present, route, route.query));
@@ -61,7 +59,6 @@ export async function insertObject(exchange: Exchange): Promise<void> {
   response.writeHead(200, { location, 'content-length': 0, 'x-guploader-uploadid': id }).end();
 }
 
-/** Receives a chunk of a resumable upload, or responds with the number of bytes received so far. */
 export async function putChunk({ request, response, uploads, origin }: Exchange, id: string): Promise<void> {
   const progress: UploadProgress = await uploads.put(id, request);
   if ('object' in progress) return sendJson(response, 200, resource(progress.object, origin));
@@ -69,7 +66,7 @@ export async function putChunk({ request, response, uploads, origin }: Exchange,
   response.writeHead(308, { ...range, 'content-length': 0 }).end();
 }
 
-/** Cancels a resumable upload. The status is 499, as in Cloud Storage. */
+/** The status is 499, as in Cloud Storage. */
 export async function cancelSession({ response, uploads }: Exchange, id: string): Promise<void> {
   await uploads.cancel(id);
   response.writeHead(499, { 'content-length': 0 }).end();
@@ -80,7 +77,6 @@ function getHeader(request: IncomingMessage, name: string): string | undefined {
   return Array.isArray(value) ? value.join(',') : value;
 }
 
-/** Sends an object's bytes, or the part that the Range header selects. */
 async function download(
   files: ObjectFiles,
   object: StoredObject,
@@ -147,13 +143,12 @@ function resource(object: StoredObject, origin: string): Record<string, unknown>
   };
 }
 
-/** Returns an entity tag that changes with every generation. */
 const etag = ({ generation }: StoredObject) => Buffer.from(generation).toString('base64');
 
 /** The version of an object's metadata. It is constant, because no operation of the stand-in changes metadata. */
 const metageneration = '1';
 
-/** Returns a check of the preconditions in the query. Generation 0 requires that no object exists. */
+/** Generation 0 requires that no object exists. */
 function preconditions(query: URLSearchParams): ObjectPrecondition {
   return (present) => {
     const generation = present?.generation ?? '0';
@@ -167,10 +162,6 @@ function preconditions(query: URLSearchParams): ObjectPrecondition {
   };
 }
 
-/**
- * Requires that the object exists and has the generation that the query requests, if any.
- * @throws GoogleError 404 otherwise
- */
 function requireObject(
   object: StoredObject | undefined,
   name: { readonly bucket: string; readonly object: string },

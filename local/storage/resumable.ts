@@ -12,13 +12,12 @@ import {
   unitBytes,
 } from './objectFiles.ts';
 
-/** The state of an upload: the number of bytes received so far, or the complete object. */
 export type UploadProgress = { readonly persisted: number } | { readonly object: StoredObject };
 
 /** The resumable uploads of this process. They are lost at a restart. */
 export interface ResumableUploads {
   start(request: UploadRequest, guard: ObjectPrecondition): Promise<string>;
-  /** Receives a chunk of the upload. A request without bytes only asks for the progress. */
+  /** A request without bytes only asks for the progress. */
   put(id: string, request: IncomingMessage): Promise<UploadProgress>;
   /** Returns the origin whose web pages may send the bytes of the upload; undefined if no page may. */
   origin(id: string): string | undefined;
@@ -115,10 +114,6 @@ async function receive(files: ObjectFiles, session: Session, message: IncomingMe
   return { object: session.object };
 }
 
-/**
- * Requires that an upload has the size that the client declared at the start.
- * @throws GoogleError 400 otherwise
- */
 function checkSize({ size }: UploadRequest, bytes: number): void {
   if (size !== undefined && size !== bytes)
     throw invalid(`The upload has ${bytes} bytes, and X-Upload-Content-Length was ${size}.`);
@@ -159,17 +154,14 @@ const body = z.object({
 
 export interface UploadRequest {
   readonly description: ObjectDescription;
-  /** The checksum that the client declared at the start. */
   readonly crc32c: string | undefined;
-  /** The number of bytes that the client declared at the start. */
   readonly size: number | undefined;
-  /** The origin whose web pages may send the bytes; undefined if no page may. */
+  /** Undefined if no web page may send the bytes. */
   readonly origin: string | undefined;
 }
 
 /**
  * Reads the request that starts an upload. Its JSON or its query contains the name of the object.
- * @param headers optional: the type and number of the bytes, and the origin of the web page that will send them
  * @throws GoogleError 400 for invalid metadata or a missing name
  */
 export function readUploadRequest(

@@ -38,7 +38,6 @@ export async function createServiceAccount(options: {
   return { clientEmail: client_email, publicKeyPem, privateKeyPem: private_key, json };
 }
 
-/** Returns the content of a text file, or `undefined` if the file does not exist. */
 export async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');

@@ -6,7 +6,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Account } from './access.ts';
 import { expiredUrl, signatureMismatch } from './googleError.ts';
 
-/** The signature algorithm of signed URLs for the RSA key of a service account. */
 const ALGORITHM = 'GOOG4-RSA-SHA256';
 
 const WEEK_SECONDS = 604_800;
@@ -46,7 +45,6 @@ function parseDate(text: string): number {
   return Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 }
 
-/** Computes the SHA-256 of the canonical form of a request, which the client has signed. */
 function digest(request: IncomingMessage, path: string, parameters: URLSearchParams): string {
   const names = (parameters.get('X-Goog-SignedHeaders') ?? '').split(';');
   const query = [...parameters]

@@ -23,9 +23,7 @@ export interface StorageServerOptions {
   readonly directory: string;
   /** The port to listen on; 0 selects a free port. */
   readonly port: number;
-  /** The only account, which has all permissions. */
   readonly account: Account;
-  /** The only bucket. */
   readonly bucket: string;
   /** The clock that decides whether a signed URL has expired; by default the system's clock. */
   readonly now?: () => Date;
@@ -117,9 +115,7 @@ async function serveSigned(
   await getSigned({ ...service, route, request, response, origin });
 }
 
-/**
- * Permits web pages of an origin to read the response. If the request is a CORS preflight, answers it and returns true.
- */
+/** If the request is a CORS preflight, answers it and returns true. */
 function permitOrigin(request: IncomingMessage, response: ServerResponse, permitted: string | undefined): boolean {
   if (permitted !== undefined)
     response

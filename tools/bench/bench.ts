@@ -14,7 +14,7 @@ import { writePage } from './performancePage.ts';
 // without the service.
 
 const optionsSchema = z.object({
-  // The number of users. Measuring removals over 32 connections needs at least 200.
+  // Measuring removals over 32 connections needs at least 200 users.
   users: z.coerce.number().int().min(200).default(20_000),
   rounds: z.coerce.number().int().min(1).default(3),
   page: z.boolean().default(false),
@@ -56,7 +56,6 @@ function fail(message: string): never {
   process.exit(2);
 }
 
-/** Describes the circumstances of a run: its size, the machine and its load, and the versions. */
 function environment(): string {
   const { node, sqlite } = process.versions;
   const memory = Math.round(totalmem() / 2 ** 30);

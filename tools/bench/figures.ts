@@ -6,10 +6,6 @@ export interface Figure {
   readonly limit: number;
 }
 
-/**
- * The summary of a measurement over all rounds: the medians, and the ratio of service to limit with its minimum and
- * maximum.
- */
 interface Row extends Figure {
   readonly ratio: number;
   readonly lowest: number;
@@ -33,7 +29,6 @@ function summarise(rounds: readonly (readonly Figure[])[]): readonly Row[] {
   });
 }
 
-/** Writes the measurements as a Markdown table. */
 export function figuresTable(rounds: readonly (readonly Figure[])[]): string {
   const rows = summarise(rounds).map(({ title, unit, service, limit, ratio, lowest, highest }) => {
     const spread = `${lowest.toFixed(2)} to ${highest.toFixed(2)}`;
@@ -46,7 +41,6 @@ export function figuresTable(rounds: readonly (readonly Figure[])[]): string {
 /** The dimensions of the plot, in the units of the SVG's view box. */
 const plot = { width: 640, row: 22, titles: 230, bars: 340, bar: 12 } as const;
 
-/** Draws the ratios of all speeds as an SVG: a bar for each ratio, and a line for its spread. */
 export function speedsPlot(rounds: readonly (readonly Figure[])[]): string {
   const rows = summarise(rounds).filter(({ unit }) => unit.endsWith('/s'));
   const widest = Math.max(1, ...rows.map(({ highest }) => highest));
@@ -72,7 +66,6 @@ export function speedsPlot(rounds: readonly (readonly Figure[])[]): string {
   ].join('\n');
 }
 
-/** Returns the median, which is the mean of the two middle values for an even number of values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;

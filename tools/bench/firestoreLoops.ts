@@ -19,7 +19,6 @@ async function scan(collection: string): Promise<readonly DocumentMessage[]> {
   return documents;
 }
 
-/** Copies documents to the new project, with several commits in flight. */
 async function write(documents: readonly DocumentMessage[]): Promise<void> {
   const { database, parent } = target;
   const writes = documents.map(({ name, fields }) => ({

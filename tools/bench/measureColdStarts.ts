@@ -52,16 +52,13 @@ export async function measureColdStarts(): Promise<Figure[]> {
   ]);
 }
 
-/** A cold start, in milliseconds: its duration, and the processor time of all threads. */
+/** The times are in milliseconds. `processor` is the processor time of all threads. */
 interface Start {
   readonly name: string;
   readonly elapsed: number;
   readonly processor: number;
 }
 
-/**
- * Measures the time from the start of a function's process to its first response, for a request with an unknown path.
- */
 async function startOnce(name: string): Promise<Start> {
   // Select a free port here: the empty function uses the framework's own server, which would print `0` for the port 0.
   const env = {
@@ -84,7 +81,6 @@ async function startOnce(name: string): Promise<Start> {
 /** The milliseconds of a clock tick in /proc. */
 const TICK_MS = 10;
 
-/** Returns the processor time of a process in milliseconds, in user and system mode. */
 async function processorTime(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   // Skip the second field, the name of the command in parentheses, because it may contain spaces.

@@ -12,10 +12,6 @@ import { importRequest } from './sample.ts';
 const loops = join(root, 'tools/bench/firestoreLoops.ts');
 const loopsResult = z.object({ read: z.number(), write: z.number() });
 
-/**
- * Measures an import and an export on the Firestore emulator once, then Firestore's client without the service, with
- * the same documents.
- */
 export async function measureFirestore(
   { address }: Emulator,
   directory: string,

@@ -19,10 +19,7 @@ import { importRequest } from './sample.ts';
 const USERS_OF_SMALL_ORGANISATION = 10;
 const loopResult = z.object({ milliseconds: z.number(), peakMegabytes: z.number() });
 
-/**
- * Measures imports, exports, their memory, and removals once. Measures the same users in small organisations, too. For
- * comparison, measures loops that process the same rows with SQLite alone.
- */
+/** For comparison, also measures loops that process the same rows with SQLite alone. */
 export async function measureInstance(directory: string, users: number): Promise<readonly Figure[]> {
   const place = placeInDirectory(directory);
   await initialise(place);

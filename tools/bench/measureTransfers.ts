@@ -16,10 +16,8 @@ const importResponse = z.object({
 });
 
 /**
- * Imports users, and requires the expected outcome.
- * @param expected how many users the import must create, and how many it must find unchanged
  * @returns the duration in milliseconds
- * @throws Error for another outcome
+ * @throws Error if the numbers of created or unchanged users differ from the expected numbers
  */
 export async function importUsers(
   server: Server,

@@ -14,7 +14,6 @@ export interface MeasuredRun {
   readonly run: string;
 }
 
-/** Writes the tables and the plot of a run into the documentation of performance. */
 export async function writePage({ transfers, starts, run }: MeasuredRun): Promise<void> {
   const parts = new Map([
     ['speeds', `${figuresTable(transfers)}\n\n${run}.`],

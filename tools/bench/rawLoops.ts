@@ -16,10 +16,8 @@ const ROWS = `FROM documents WHERE collection IN ('users', 'claims', 'userGrants
 const rowSchema = z.array(z.union([z.string(), z.number(), z.null()]));
 type Row = z.infer<typeof rowSchema>;
 
-/** The total duration of the timed work so far. */
 let milliseconds = 0;
 
-/** Runs work, and adds its duration to `milliseconds`. */
 function timed(work: () => void): void {
   const begin = performance.now();
   work();
@@ -81,7 +79,7 @@ function read(source: SqliteConnection): void {
   if (bytes === 0) throw new Error('the database has no records');
 }
 
-/** Serves removals. Each request is an update; the requests of one turn of the event loop share a commit. */
+/** Each request removes a user's factor with one UPDATE. The requests of one turn of the event loop share a commit. */
 async function serve(database: SqliteConnection): Promise<void> {
   const update = database.prepare(
     `UPDATE documents SET "otpEmail" = NULL, version = version + 1 WHERE collection = 'users' AND id = ? AND "otpEmail" = 1`,

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 
-/** The id of the first organisation of the sample users. */
 export const ORGANISATION = '340000000000000001';
 const ROLE = 'viewer';
 

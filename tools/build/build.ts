@@ -6,8 +6,7 @@ import { buildFunction } from './buildFunction.ts';
 import { coldStart } from './coldStart.ts';
 import { nodeMajor, readLockFile } from './deployedPackage.ts';
 
-// The program of `npm run build`. Builds the archive of each function, and measures its cold start. Lists the packages
-// whose code the archives may contain.
+// The program of `npm run build`. Builds the archive of each function, and measures its cold start.
 
 const MEGABYTE = 1e6;
 const output = join(root, 'dist');
@@ -28,10 +27,6 @@ await writeFile(join(output, 'SHA256SUMS'), checksums.join(''));
 await writeFile(join(output, 'sbom.cdx.json'), await billOfMaterials());
 print(`\nSHA-256 of the archives, the same on every machine:\n\n${checksums.join('')}`);
 
-/**
- * Returns npm's list, in CycloneDX's format, of the packages that an installation without development dependencies
- * contains.
- */
 async function billOfMaterials(): Promise<string> {
   const { code, stdout, stderr } = await run('npm', ['sbom', '--omit=dev', '--sbom-format=cyclonedx'], { cwd: root });
   if (code !== 0) throw new Error(`npm sbom failed: ${stderr}`);

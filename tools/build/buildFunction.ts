@@ -15,7 +15,6 @@ export interface BuiltFunction {
   readonly name: string;
   /** The directory with `index.js`, the files that install its packages, and the program that compiles it. */
   readonly directory: string;
-  /** The path of a zip archive with the files of the directory. */
   readonly archive: string;
   /** The source files of the bundle, relative to the repository. */
   readonly inputs: readonly string[];
@@ -54,10 +53,8 @@ export async function buildFunction(name: string, lock: LockFile, output: string
   };
 }
 
-/** A function and all modules that it loads, as one CommonJS file. */
 interface Bundle {
   readonly code: Uint8Array;
-  /** The source files whose code the bundle contains, relative to the repository. */
   readonly inputs: readonly string[];
 }
 

@@ -14,7 +14,6 @@ export const packageName = '@identity-service/cli';
 
 interface BuiltPackage {
   readonly directory: string;
-  /** The source files of the bundles, relative to the repository. */
   readonly inputs: readonly string[];
   readonly codeBytes: number;
 }

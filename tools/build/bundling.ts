@@ -27,7 +27,6 @@ export function bundleOptions(nodeMajor: number) {
   } as const satisfies BuildOptions;
 }
 
-/** Bundles a program as one CommonJS file. */
 export async function bundleScript(
   entryPoint: string,
   nodeMajor: number,
@@ -83,7 +82,6 @@ export async function bundleWorker(nodeMajor: number): Promise<BundledWorker> {
   };
 }
 
-/** Lists the source files whose code an output contains, relative to the repository. */
 export function bundledFiles({ inputs }: Metafile['outputs'][string]): string[] {
   return Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
 }

@@ -62,7 +62,6 @@ export async function readLockFile(): Promise<LockFile> {
   return lockFile.parse(JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')));
 }
 
-/** Returns the locked version of a package that the repository itself requires. */
 function lockedVersion({ packages }: LockFile, name: string): string {
   const locked = packages[`node_modules/${name}`];
   if (locked === undefined) throw new Error(`package-lock.json has no ${name}`);

@@ -18,7 +18,6 @@ const roots: readonly DescMessage[] = [DataOrgSchema, DataOrgV1Schema];
 const directory = 'node_modules/@zitadel/proto/es';
 const constant = ({ name }: DescFile) => `file_${name.replaceAll('/', '_')}`;
 
-/** Reduces ZITADEL's definitions in a bundle to those that the organisation document uses. */
 export const selectOrganisationMessages: Plugin = {
   name: 'select organisation messages',
   setup(build) {
@@ -30,7 +29,6 @@ export const selectOrganisationMessages: Plugin = {
   },
 };
 
-/** Returns the code that replaces each module of definitions, by the module's path relative to the repository. */
 function organisationModules(): ReadonlyMap<string, string> {
   const used = new Set<DescMessage | DescEnum>();
   for (const message of roots) addMessage(used, message);
@@ -38,7 +36,6 @@ function organisationModules(): ReadonlyMap<string, string> {
   return new Map([...files].map((file) => [`${directory}/${file.name}_pb.js`, moduleText(file, used)]));
 }
 
-/** Adds a message to `used`, with the messages and enums of its fields. */
 function addMessage(used: Set<DescMessage | DescEnum>, message: DescMessage): void {
   if (used.has(message)) return;
   used.add(message);
@@ -48,9 +45,6 @@ function addMessage(used: Set<DescMessage | DescEnum>, message: DescMessage): vo
   }
 }
 
-/**
- * Returns the code of a module that contains only the used definitions of a file. The modules of other files import it.
- */
 function moduleText(file: DescFile, used: ReadonlySet<DescMessage | DescEnum>): string {
   const dependencies = file.dependencies.filter((dependency) => [...used].some((type) => type.file === dependency));
   const proto = clone(FileDescriptorProtoSchema, file.proto);

@@ -4,7 +4,7 @@ import { root, run } from '../program.ts';
 import { buildPackage } from './buildPackage.ts';
 import { readLockFile } from './deployedPackage.ts';
 
-// The program of `npm run package`. Builds the installable package of the command.
+// The program of `npm run package`.
 
 const output = join(root, 'dist');
 const packed = z.tuple([z.object({ filename: z.string(), size: z.number(), unpackedSize: z.number() })]);

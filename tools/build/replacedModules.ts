@@ -53,7 +53,7 @@ const loaders: Readonly<Record<string, Loader>> = { '.js': 'js', '.json': 'json'
 const special = /[.*+?^${}()|[\]\\/-]/g;
 const paths = new RegExp(`(${replacedModules.map((path) => path.replace(special, '\\$&')).join('|')})$`);
 
-/** The esbuild plugin that replaces the modules. The build fails if a dependency no longer contains one of them. */
+/** The build fails if a dependency no longer contains one of the replaced modules. */
 export const replaceModules: Plugin = {
   name: 'replace modules',
   setup(build) {

@@ -10,7 +10,6 @@ The service reads these environment variables once, at its start. An empty varia
 
 const FIXED_LIMITS = 'These limits cannot be changed:';
 
-/** Writes the content of `docs/configuration.md` from the variables that the configuration reads. */
 export function configurationDocument(): string {
   const rows = configVariables.map(({ name, meaning, default: fallback }) => [code(name), meaning, fallback]);
   const variables = table(['variable', 'meaning', 'default'], rows);

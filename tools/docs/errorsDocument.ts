@@ -30,7 +30,6 @@ const WARNINGS =
 const STEPS = 'Reasons in `leftToDo` of manifests, plans and results.';
 const ZITADEL_STEPS = 'Imports into ZITADEL have these reasons too:';
 
-/** Writes the content of `docs/errors.md` from the tables of errors. */
 export function errorsDocument(): string {
   return [
     INTRODUCTION,
@@ -74,7 +73,7 @@ function describeName(name: string, row: IssueRow, facts: readonly string[] = []
   return [code(name), ...facts, ...new Set(parameters)].join(' ');
 }
 
-/** Lists the names of errors by code. Omits the texts, because the command prints the text and the remedy. */
+/** Omits the texts, because the command prints the text and the remedy. */
 function nameTable(errorsByName: ErrorTable): string {
   const byCode = new Map<Code, ErrorRow[]>();
   for (const row of sorted(errorsByName)) byCode.set(row.code, [...(byCode.get(row.code) ?? []), row]);
@@ -91,10 +90,7 @@ function issueList(rows: Readonly<Record<string, IssueRow>>): string {
     .join('\n');
 }
 
-/**
- * Describes an error of a record by its text. Removes the optional parts of the text, and lists their parameters
- * instead.
- */
+/** Removes the optional parts of the text, and lists their parameters instead. */
 function describeIssue(reason: string, template: string): string {
   const text = template.replaceAll(/\[[^\]]*\]/g, '');
   const optional = (template.match(PARAMETER) ?? []).filter((parameter) => !text.includes(parameter));

@@ -49,7 +49,6 @@ export function generatedDocuments(): ReadonlyMap<string, string> {
 const root = join(import.meta.dirname, '../..');
 const PART = /(<!-- generated: (\w+) -->\n\n).*?(\n\n<!-- end -->)/gs;
 
-/** Returns a document in which the generated parts are up to date. */
 function withParts(path: string, byName: Readonly<Record<string, () => string>>): string {
   const missing = new Set(Object.keys(byName));
   const text = readFileSync(join(root, path), 'utf8').replace(

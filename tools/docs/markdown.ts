@@ -5,7 +5,6 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map(() => '---')), ...rows.map((row) => line(row.map(escapePipes)))].join('\n');
 }
 
-/** Formats a text as inline code in Markdown. An empty text stays empty. */
 export function code(text: string): string {
   return text === '' ? '' : text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``;
 }

@@ -33,10 +33,7 @@ const ofRun = [
   [/(?<=[ "])\/[^ "]*(?=\/\.local\/)/g, ''],
 ] as const;
 
-/**
- * Renders the report about the first migration of the documentation, with a fixed time and fixed ports.
- * @param file the path of the report in JSON
- */
+/** Renders the report about the first migration of the documentation, with a fixed time and fixed ports. */
 export async function sampleReport(file: string): Promise<string> {
   const given = await readFile(file, 'utf8');
   const read: MigrationResult = JSON.parse(given);

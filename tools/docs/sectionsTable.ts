@@ -7,10 +7,6 @@ import { recordSchema } from '../../shared/organisation/recordSchema.ts';
 import type { Section } from '../../shared/organisation/sections/section.ts';
 import { code, table } from './markdown.ts';
 
-/**
- * Writes the table of sections with their fields and rules. They come from ZITADEL's definitions and from our
- * declarations.
- */
 export function sectionsTable(): string {
   const rows: { readonly names: string[]; readonly fields: string }[] = [];
   for (const section of recordSections) {
@@ -35,10 +31,7 @@ export function ignoredFieldsList(): string {
     .join('\n');
 }
 
-/**
- * Describes the fields of a section's records. The fields of the outer object come first, then those of the inner
- * object.
- */
+/** The fields of the outer object come first, then those of the inner object. */
 export function fieldsOf(section: Section): string {
   if (section.collection === 'texts') return '`language` and texts: 2.4';
   const schema = recordSchema(section);
@@ -59,7 +52,6 @@ export function fieldsOf(section: Section): string {
     .join('; ');
 }
 
-/** Whether a field of an organisation is a section with records of its own. */
 function isSection({ jsonName }: DescField): boolean {
   return jsonName !== 'org' && recordSections.some(({ name }) => name === jsonName);
 }
@@ -75,7 +67,6 @@ function describeFields(schema: DescMessage, prefix: string): string[] {
 /** The commonest rule, 1 to 200 characters. The table shows it by a field in bold. */
 const USUAL_LENGTH = '200';
 
-/** Describes a field and its rules. If it is an object whose fields have rules, describes them, too. */
 function describeField(field: DescField, prefix: string): string[] {
   const path = `${prefix}${field.jsonName}`;
   const described = describeRules(field);
@@ -91,7 +82,6 @@ function hasRules({ fields }: DescMessage): boolean {
   );
 }
 
-/** Describes the rules that ZITADEL's definition has for a field. */
 function describeRules(field: DescField): string[] {
   if (!hasOption(field, rules)) return [];
   const { type, message } = getOption(field, rules);

@@ -8,7 +8,6 @@ import { root } from '../program.ts';
 const directory = join(root, 'terraform');
 const code = (text: string) => `\`${text}\``;
 
-/** Returns the joined texts of the Terraform files whose names begin with `prefix`. */
 function read(prefix: string): string {
   const names = readdirSync(directory).filter((name) => name.startsWith(prefix) && name.endsWith('.tf'));
   return names
@@ -35,7 +34,6 @@ function attribute(body: string, name: string): string | undefined {
   return new RegExp(`^ {2}${name} += (.*(?:\\n(?: {4}| {2}[)}\\]]| {2}EOT$).*)*)`, 'm').exec(body)?.[1];
 }
 
-/** Returns the lines of a description, whether it is a quoted text or a heredoc. */
 function descriptionLines({ name, body }: Block): string[] {
   const expression = attribute(body, 'description');
   if (expression === undefined) throw new Error(`${name} in terraform/ has no description`);
@@ -79,7 +77,7 @@ export function settingsTable(): string {
   return table(['name', 'description', 'default'], rows);
 }
 
-/** Returns the default of an attribute of an object. If an optional attribute has no default, it is null. */
+/** An optional attribute without a default is null. */
 function defaultOf(type: string, name: string): string {
   const [, optional] = new RegExp(`^ +${name} += optional\\((.*)\\)$`, 'm').exec(type) ?? [];
   if (optional === undefined) return 'required';

@@ -5,7 +5,7 @@ import type { Section } from '../../shared/organisation/sections/section.ts';
 import { equalButForCase, type Fact, type MissingProviders, stepRow } from '../../shared/organisation/zitadelFacts.ts';
 import { code, table } from './markdown.ts';
 
-/** Returns the manual steps of ZITADEL, by reason. Returns a step once, even if several sections or facts share it. */
+/** Returns a step once, even if several sections or facts share it. */
 export function declaredSteps(): Readonly<Record<string, IssueRow>> {
   const rows = recordSections
     .flatMap(factsWithSteps)
@@ -27,7 +27,6 @@ function withStep({ text, reason, remedy }: MissingProviders): Fact {
   return { text, steps: [{ reason, remedy }] };
 }
 
-/** Writes the table of the fields that imports into this service and into ZITADEL fill in. */
 export function filledFieldsTable(): string {
   const rows = recordSections.flatMap(({ name, defaults = [], filled = [] }) => {
     const ofSection = [

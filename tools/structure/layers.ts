@@ -93,19 +93,17 @@ export function layerViolations(sources: readonly Source[], rows = layers, bars 
   });
 }
 
-/** Finds the files that belong to no part. */
 export function unplacedFiles(sources: readonly Source[], rows = layers): readonly string[] {
   return sources.map(({ path }) => path).filter((path) => findPart(path, rows) === undefined);
 }
 
 interface Part {
   readonly name: string;
-  /** The name in `layers`, which may contain `*`. */
   readonly pattern: string;
   readonly row: number;
 }
 
-/** Returns the part to which a file belongs. If several names match, the longest applies. */
+/** If several names match, the longest applies. */
 function findPart(path: string, rows: typeof layers): Part | undefined {
   const parts = rows.flatMap((names, row) =>
     names.flatMap((name) => {

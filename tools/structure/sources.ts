@@ -12,7 +12,6 @@ export interface Source {
 const STATEMENT = /^(?:import|export|\}) .*'(\.{1,2}\/[^']+\.ts)';$/;
 const CALL = /\bimport\('(\.{1,2}\/[^']+\.ts)'\)/;
 
-/** Reads the files that match a pattern, in the order of their paths. */
 export function readSources(root: string, pattern: string): readonly Source[] {
   const paths = globSync(pattern, { cwd: root });
   return paths.sort().map((path) => parseSource(path, readFileSync(join(root, path), 'utf8')));
