@@ -1,5 +1,4 @@
-// Reads the additional fields of records, which ZITADEL's definitions lack, and checks how sections declare these
-// fields.
+// Additional fields of records are fields that ZITADEL's definitions lack.
 
 import type { DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
@@ -17,7 +16,6 @@ interface SpelledField {
   readonly names: readonly (readonly string[])[];
 }
 
-/** An additional field that a record contains, and its value. */
 interface FoundField {
   readonly declared: SpelledField;
   readonly value: unknown;
@@ -31,7 +29,6 @@ interface SplitRecord {
   readonly found: readonly FoundField[];
 }
 
-/** The values of a record's additional fields. */
 interface KeptValues {
   state?: string;
   otpEmail?: boolean;
@@ -43,10 +40,7 @@ const NOTHING: readonly FoundField[] = [];
 
 const fieldsBySection = new WeakMap<Section, readonly SpelledField[]>();
 
-/**
- * Returns the additional fields of a section, with both spellings of each name.
- * @throws Error for a declaration that contradicts ZITADEL's definition
- */
+/** @throws Error for a declaration that contradicts ZITADEL's definition */
 function spelledFields(section: Section): readonly SpelledField[] {
   const known = fieldsBySection.get(section);
   if (known !== undefined) return known;
@@ -68,10 +62,7 @@ interface Place {
   readonly isVariable: boolean;
 }
 
-/**
- * Checks the declarations of additional fields. ZITADEL's definition must contain the object around a field, but not
- * the field itself.
- */
+/** ZITADEL's definition must contain the object around an additional field, but not the field itself. */
 function checkDeclarations(section: Section): void {
   const { kept = [], ignored = [] } = section.additional ?? {};
   const all = [...placesIn(recordSchema(section), '', false)];
@@ -127,7 +118,6 @@ function parentOf(path: FieldPath): FieldPath {
   return path.slice(0, Math.max(path.lastIndexOf('.'), 0));
 }
 
-/** Splits a record into the fields of ZITADEL's definition and the additional fields that the section keeps. */
 export function splitKept(section: Section, value: unknown): SplitRecord {
   const fields = spelledFields(section);
   if (fields.length === 0 || !isJsonObject(value)) return { defined: value, found: NOTHING };
@@ -138,7 +128,7 @@ export function splitKept(section: Section, value: unknown): SplitRecord {
 }
 
 /**
- * Removes a field from `json`, and adds the field's values to `found`. The JSON may contain both spellings of the name.
+ * The JSON may contain both spellings of the name.
  * @param at the number of names in the field's path that lead to `json`
  * @returns the JSON without the field; a copy if the JSON had the field
  */
@@ -161,10 +151,7 @@ function splitField(json: JsonObject, declared: SpelledField, at: number, found:
   return rest;
 }
 
-/**
- * Reads the values of additional fields.
- * @throws InvalidRecordError
- */
+/** @throws InvalidRecordError */
 export function readKept(found: readonly FoundField[]): KeptValues {
   const kept: KeptValues = { values: [] };
   for (const { declared, value, isRepeated } of found) {

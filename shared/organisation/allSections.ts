@@ -1,5 +1,3 @@
-// All sections, joined from the tables in `sections/`, and the organisation's own record.
-
 import type { StoredDocument } from '../store/store.ts';
 import type { RecordIssue } from './relations.ts';
 import { actionSections } from './sections/actions.ts';
@@ -81,7 +79,6 @@ export function isInRemoval({ partition }: StoredDocument): boolean {
 
 /**
  * All sections of an export file except the organisation's own record, in the order of export and import (zitadel 2.2).
- * Export and import iterate over this table. To add a section, add a row to a table in `sections/`.
  */
 export const sections: readonly Section[] = [
   ...policySections,
@@ -106,10 +103,7 @@ const recordSectionsByName: ReadonlyMap<string, Section> = new Map(
   recordSections.map((section) => [section.name, section]),
 );
 
-/**
- * Returns a section by its name.
- * @throws Error for an unknown name
- */
+/** @throws Error for an unknown name */
 export function recordSection(name: string): Section {
   const section = recordSectionsByName.get(name);
   if (section === undefined) throw new Error(`there is no section ${name}`);
@@ -120,10 +114,7 @@ const byName: ReadonlyMap<string, Section> = new Map(
   sections.flatMap((section) => [section.name, ...(section.v1?.aliases ?? [])].map((name) => [name, section])),
 );
 
-/**
- * Finds the section of a field in a v1 or v2 file. Returns undefined for fields such as `orgId`, which contain no
- * records.
- */
+/** Returns undefined for fields such as `orgId`, which contain no records. */
 export function findSection(name: string): Section | undefined {
   return byName.get(name);
 }

@@ -8,8 +8,7 @@ export function lowerCase(name: string): string {
 }
 
 /**
- * Returns the key of the claim on a name. Equivalent names must have equal parts, so convert them first, for example to
- * lower case.
+ * Equivalent names must have equal parts, so convert them first, for example to lower case.
  * @param names the parts of the name
  * @param scope the organisation in which the name is unique; by default, the name is unique in the instance
  */
@@ -23,10 +22,7 @@ export function caselessClaimKey(type: string, parts: readonly string[]): Docume
   return claimKey(type, parts.map(lowerCase));
 }
 
-/**
- * Returns the key of the record that owns a stored claim.
- * @param collection the collection of the owning record
- */
+/** Returns the key of the record that owns a stored claim. */
 export function holderKey({ ownerId = '' }: StoredDocument, collection: Collection): DocumentKey {
   return { collection, id: ownerId.slice(collection.length + 1) };
 }

@@ -3,7 +3,6 @@ import { type JsonObject, textAt, textsAt } from '../json/jsonObject.ts';
 import type { Collection } from '../store/store.ts';
 import type { Section } from './sections/section.ts';
 
-/** Returns a record's type, id, name and roles for reports. */
 export function describeContent(section: Section, json: JsonObject, orgId: string) {
   const id = section.error.id.map((path) => textAt(json, path, orgId)).join('_');
   const name = textAt(json, section.unique?.[0]?.parts.at(-1) ?? '', orgId);
@@ -22,7 +21,6 @@ export function deletionOf({ type, orgId, id, name, roles }: ReturnType<typeof d
  */
 export const deletionGroups = ['users', 'along', 'permissions', 'others'] as const;
 
-/** A group that the collection of a record determines: every group except `along`. */
 export type DeletionGroup = Exclude<(typeof deletionGroups)[number], 'along'>;
 
 const permissions: ReadonlySet<Collection> = new Set(['members', 'userGrants', 'projectGrants']);

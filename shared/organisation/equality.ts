@@ -1,5 +1,3 @@
-// Compares two records, and lists the fields in which they differ.
-
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { withoutFilled } from './filledFields.ts';
 import type { OwnProviders, Section } from './sections/section.ts';
@@ -21,8 +19,8 @@ export interface ComparedContent {
 }
 
 /**
- * A field in which two records differ. If a record has no value for the field, `first` or `second` is undefined. For a
- * secret, the difference does not contain the values.
+ * If a record has no value for the field, `first` or `second` is undefined. For a secret, the difference does not
+ * contain the values.
  */
 export type FieldDifference =
   | { readonly path: string; readonly first?: unknown; readonly second?: unknown }

@@ -19,7 +19,6 @@ export function exportedFormIssue(record: OrganisationRecord, changed?: readonly
   return (isValid ? undefined : ruleIssue(record)) ?? sizeIssue(record);
 }
 
-/** Reads the record like an import of an exported file, and returns the first broken rule. */
 function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefined {
   try {
     readMessage(recordSchema(section), json, section);
@@ -41,7 +40,6 @@ export const TOO_LARGE: RecordIssue = {
   params: { field: 'the record', limit: `${MAX_DOCUMENT_BYTES} bytes` },
 };
 
-/** Returns an issue if a record is too large for a database, or for a reader of exports. */
 function sizeIssue(record: OrganisationRecord): RecordIssue | undefined {
   const { body, credentials } = record;
   // Each UTF-16 code unit needs up to 3 bytes. In a credential, JSON may escape the code unit, which then needs 6
@@ -55,7 +53,6 @@ function sizeIssue(record: OrganisationRecord): RecordIssue | undefined {
   return Math.max(storedBytes, exportedBytes(record)) > MAX_DOCUMENT_BYTES ? TOO_LARGE : undefined;
 }
 
-/** Returns the size of a record in an export with all secrets. */
 function exportedBytes({ section, body, credentials }: OrganisationRecord): number {
   const json = parseObject(body);
   for (const { path, field } of section.credentials ?? [])

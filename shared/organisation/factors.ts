@@ -1,5 +1,3 @@
-// The authentication methods of users, and the stored fields that show which methods a user has.
-
 import type { FieldName } from '../store/documentFields.ts';
 import type { StoredDocument } from '../store/store.ts';
 

@@ -1,5 +1,3 @@
-// Collects the facts about what ZITADEL does to the fields of records.
-
 import { issueText } from '../errors/issueText.ts';
 import { parseObject, valueAt } from '../json/jsonObject.ts';
 import type { KeptValue, Section } from './sections/section.ts';
@@ -7,10 +5,6 @@ import { activated } from './sections/sectionStates.ts';
 import { statesOf } from './states.ts';
 import type { FieldFact } from './zitadelFacts.ts';
 
-/**
- * Lists the facts about the fields of a section's records. These are the facts in the section's row, the fact about
- * states, and a fact about each field that only this service keeps.
- */
 export function fieldFacts(section: Section): readonly FieldFact[] {
   const { fields = [] } = section.zitadel ?? {};
   const states = statesOf(section) === undefined ? [] : [activated];
@@ -18,7 +12,6 @@ export function fieldFacts(section: Section): readonly FieldFact[] {
   return [...states, ...fields, ...kept.map(unknownToZitadel)];
 }
 
-/** The text about a field that only this service keeps. The fact and its manual step contain this text. */
 const UNKNOWN_FIELD = 'ZITADEL does not have the field `{field}`';
 
 function unknownToZitadel({ path }: KeptValue): FieldFact {

@@ -10,15 +10,10 @@ function filledValue({ value }: FilledField, json: JsonObject): unknown {
   return typeof value === 'function' ? value(json) : value;
 }
 
-/** Whether ZITADEL or an export may fill in fields of the section's records. */
 export function hasFilledFields({ filled, exported }: Section): boolean {
   return filled !== undefined || exported?.withoutFilled !== undefined;
 }
 
-/**
- * Removes the values that ZITADEL fills in from a record, for a comparison.
- * @param isOwnProvider returns whether an identity provider belongs to the record's organisation
- */
 export function withoutFilled(
   { filled = [], exported }: Section,
   json: JsonObject,

@@ -9,7 +9,6 @@ const HOST = /^(?:[\w.~!$&'()*+,;=:[\]<>"-]|\P{ASCII}|%25|%[89a-fA-F][\da-fA-F])
 const USER = /^[\w.:~!$&'()*+,;=%@-]*$/;
 const PORT = /^(?:\[(?<address>[^\]%]+)(?:%25[^\]]+)?\]|[^:[\]]*)(?::\d*)?$/;
 
-/** Whether Go accepts a text as an absolute or relative URL. */
 export function isGoUrl(text: string): boolean {
   const { address = '', fragment = '' } = /^(?<address>[^#]*)#?(?<fragment>.*)$/s.exec(text)?.groups ?? {};
   if (CONTROL.test(text) || address.startsWith(':') || BROKEN_ESCAPE.test(fragment)) return false;

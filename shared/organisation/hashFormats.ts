@@ -1,7 +1,5 @@
 import { type RecordWarning, warn } from '../errors/warnings.ts';
 
-// The formats of password hashes, and the settings with which ZITADEL verifies them.
-
 /** How ZITADEL verifies a password hash (zitadel 5.6). */
 interface HashVerification {
   /** The format's name; `unknown` if ZITADEL cannot verify the hash with any setting. */
@@ -20,14 +18,12 @@ type Range = readonly [min: number, max: number];
 /** A format of hashes that github.com/zitadel/passwap verifies. */
 interface HashFormat {
   readonly name: string;
-  /** The name by which ZITADEL's setting enables the verifier. */
   readonly verifier: string;
   readonly pattern: RegExp;
   /** For each capture group of `pattern`, the numbers that the verifier accepts; by default all numbers. */
   readonly usable?: readonly Range[];
   /** For each capture group of `pattern`, the numbers that releases with cost limits allow by default. */
   readonly bounds?: readonly Range[];
-  /** Converts the text of a capture group to a number; by default, the text is a decimal number. */
   readonly toNumber?: (text: string) => number;
 }
 
@@ -118,7 +114,6 @@ const formats: readonly HashFormat[] = [
   { name: 'sha512crypt', verifier: 'sha2', pattern: sha2(6, 86) },
 ];
 
-/** ZITADEL's setting that enables verifiers. */
 export const SETTING = 'SystemDefaults.PasswordHasher.Verifiers';
 
 /** The verifier that ZITADEL's default settings enable. */
@@ -134,7 +129,6 @@ export function optionalVerifier(hash: string): string | undefined {
 }
 
 /**
- * Finds out how ZITADEL verifies a hash.
  * @example
  * hashVerification('$2a$10$…'); // { format: 'bcrypt', verifier: 'bcrypt', isWithinBounds: true }
  * hashVerification('secret'); // { format: 'unknown', isWithinBounds: false }
@@ -148,7 +142,6 @@ export function hashVerification(hash: string): HashVerification {
   return { format: 'unknown', isWithinBounds: false };
 }
 
-/** Whether the number in each capture group of a match is within the range of this group. */
 function areWithin(ranges: readonly Range[] | undefined, match: RegExpExecArray, { toNumber = Number }: HashFormat) {
   if (ranges === undefined) return true;
   return ranges.every(([min, max], index) => {
@@ -167,7 +160,6 @@ export function isVerifiedByDefault(format: string): boolean {
   return formats.find(({ name }) => name === format)?.verifier === BY_DEFAULT;
 }
 
-/** Describes which settings ZITADEL needs to verify the hashes of a format. */
 export function describeVerifiers(format: string): string {
   const verifier = formats.find(({ name }) => name === format)?.verifier;
   if (verifier === undefined) return 'no release of ZITADEL verifies this format';
@@ -177,17 +169,13 @@ export function describeVerifiers(format: string): string {
 
 const UNSUPPORTED = warn('hash_unsupported', { formats: formats.map(({ name }) => name) });
 
-/**
- * For each format that ZITADEL verifies only if a setting enables the verifier: the warning about hashes in this
- * format.
- */
 const unverified = new Map(
   formats
     .filter(({ verifier }) => verifier !== BY_DEFAULT)
     .map(({ name }) => [name, warn('hash_unverified', { format: name, condition: describeVerifiers(name) })]),
 );
 
-/** Returns the warning about a hash that ZITADEL cannot verify with default settings. */
+/** Returns undefined if ZITADEL verifies the hash by default. */
 export function passwordHashWarning(hash: string): RecordWarning | undefined {
   const { format, verifier } = hashVerification(hash);
   return verifier === undefined ? UNSUPPORTED : unverified.get(format);

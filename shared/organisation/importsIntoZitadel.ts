@@ -1,9 +1,6 @@
-// Facts about imports into ZITADEL that do not depend on the records.
-
 import type { Fact } from './zitadelFacts.ts';
 import { releasesWithoutStates, releasesWithStates, writingToFirstOwner, writingToOwner } from './zitadelReleases.ts';
 
-/** Enumerations of kinds of records, as texts that sentences of plans contain. */
 interface KindLists {
   /** The kinds of records whose names ZITADEL may compare without case. */
   readonly caseless: string;
@@ -24,7 +21,7 @@ const openForAWhile =
   ({ closedLast }: KindLists) =>
     `${users} can log in to ZITADEL for up to a minute, until the request that creates them ends and this command deactivates or locks them. At the end of the import, the command deactivates inactive records of other kinds: ${closedLast}`;
 
-/** The facts about every import, in the order in which plans list them. */
+/** In the order in which plans list them. */
 export const importFacts: readonly ImportFact[] = [
   {
     ...writingToFirstOwner,

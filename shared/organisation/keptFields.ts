@@ -4,10 +4,7 @@
 import type { KeptField, Section } from './sections/section.ts';
 import { statesOf } from './states.ts';
 
-/**
- * A field that records keep: a field in the section's row, or the state. The first of `states` is the default, which a
- * record omits.
- */
+/** The first of `states` is the default, which a record omits. */
 export type AdditionalField =
   | KeptField
   | { readonly path: 'state'; readonly type: 'state'; readonly states: readonly [usual: string, other: string] };

@@ -1,5 +1,3 @@
-// Converts language tags to their canonical form.
-
 export const UNDETERMINED = 'und';
 
 /**
@@ -106,7 +104,6 @@ function canonicalBeginning(subtags: readonly string[]): string {
   return tagUpTo(subtags, least) ?? UNDETERMINED;
 }
 
-/** Returns the canonical form of the first `length` subtags, without an incomplete extension at their end. */
 function tagUpTo(subtags: readonly string[], length: number): string | undefined {
   for (let end = length; end >= Math.max(1, length - MAX_OPEN_SUBTAGS); end--) {
     const tag = canonicalTag(subtags.slice(0, end).join('-'));

@@ -9,7 +9,6 @@ import { recordSchema } from './recordSchema.ts';
 import type { RecordIssue } from './relations.ts';
 import { keepsMaximum } from './storedRules.ts';
 
-/** The issue id for a record that exceeds a limit of this service. */
 export const TOO_LONG_ID = 'IMPORT-tooLong';
 
 /** The fields that ZITADEL indexes: ids, names and keys. Their limit is lower than the limit of other texts. */
@@ -30,9 +29,7 @@ export function byteLimit(field: DescField): number {
 
 const BYTES_PER_RUNE = 4;
 
-/**
- * Returns the maximum length that ZITADEL's requests allow for a field with text or bytes; 0 if there is no maximum.
- */
+/** Returns 0 if ZITADEL's requests have no maximum for the field. */
 function maximumInRequests(field: DescField): number {
   if (!hasOption(field, rules)) return 0;
   const { case: kind, value } = getOption(field, rules).type;
@@ -73,7 +70,6 @@ export function needsLimit(field: DescField): boolean {
   return (field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES) && !keepsMaximum(field);
 }
 
-/** Finds the first text or list of a record that is longer than its limit. */
 export function lengthIssue(record: OrganisationRecord): RecordIssue | undefined {
   const { section, json, body, credentials, givenPassword } = record;
   for (const { path, field, clear = '' } of section.credentials ?? []) {
@@ -119,7 +115,7 @@ function textIssue(value: unknown, limit: number | undefined, path: string): Rec
   return { id: TOO_LONG_ID, key, reason: 'value_too_long', params: { field: path, limit: `${limit} bytes` } };
 }
 
-/** Whether a text could be longer than a limit in bytes. A UTF-16 code unit needs up to three bytes. */
+/** A UTF-16 code unit needs up to three bytes. */
 function mayExceed(text: string, limit: number): boolean {
   return 3 * text.length > limit;
 }

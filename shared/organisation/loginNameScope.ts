@@ -1,5 +1,3 @@
-// The scope in which an organisation's login names are unique.
-
 import { type DocumentKey, documentId, documentPath, type Reader, type Write } from '../store/store.ts';
 import { organisationSection } from './allSections.ts';
 import { claimKey } from './claimKeys.ts';
@@ -37,7 +35,6 @@ export function defaultScopeWrite(orgId: string): Write {
   return { type: 'create', key: scopeKey(orgId), fields: { orgId, ownerId: organisationPath(orgId) } };
 }
 
-/** Returns the key of the claim that records the scope of an organisation's login names. */
 export function scopeKey(orgId: string): DocumentKey {
   return claimKey(LOGIN_NAME_SCOPE, [], [orgId]);
 }

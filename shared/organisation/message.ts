@@ -1,5 +1,3 @@
-// Reads ZITADEL's protobuf messages from JSON: parses them, converts them to canonical form, and finds unknown content.
-
 import {
   type DescEnum,
   type DescField,
@@ -22,7 +20,7 @@ export interface FieldIssue {
   /** The field's path within its record, such as `user.email.email`; empty for the record itself. */
   readonly path: string;
   readonly reason: string;
-  /** ZITADEL's text for the same issue, if ZITADEL has a text. */
+  /** ZITADEL's text for the same issue, if any. */
   readonly message?: string;
 }
 
@@ -37,7 +35,6 @@ export class InvalidRecordError extends Error {
   }
 }
 
-/** The properties of a section that the check of a record needs. */
 export type CheckedSection = Pick<Section, 'credentials'>;
 
 /** A message in canonical form. Its fields have JSON names and the descriptor's order; default values are omitted. */
@@ -130,7 +127,7 @@ function decode(
   }
 }
 
-/** Returns a message's JSON without the values that have issues. Removes the whole list if an element has an issue. */
+/** Removes the whole list if an element has an issue. */
 function withoutValues(value: unknown, issues: readonly FieldIssue[]): unknown {
   // Removing only an element would change the positions of the later elements.
   const fields = new Set(issues.map(({ path }) => path.replace(/\[.*/s, '')));
@@ -161,7 +158,6 @@ function decodes(schema: DescMessage, json: unknown): boolean {
   }
 }
 
-/** Finds the values that the decoder rejects, in the order of the fields in the definition. */
 function findInvalid(schema: DescMessage, json: unknown, prefix = ''): FieldIssue[] {
   if (!isJsonObject(json)) return [{ path: prefix.slice(0, -1), reason: 'expected an object' }];
   return schema.fields.flatMap((field): FieldIssue[] => {
@@ -190,7 +186,6 @@ function findInside(field: DescField, value: unknown, path: string): FieldIssue[
   return inside.length > 0 ? inside : [{ path, reason: expectedValue(field) }];
 }
 
-/** The maximum values of the unsigned integer types. */
 const largest: ReadonlyMap<ScalarType | undefined, string> = new Map([
   [ScalarType.UINT32, '4294967295'],
   [ScalarType.UINT64, '18446744073709551615'],
@@ -204,7 +199,6 @@ function expectedNumber(scalar: ScalarType | undefined): string {
 const EXPECTED_DURATION = 'expected a duration in seconds, such as "20s"';
 const EXPECTED_BYTES = 'expected base64, such as "dGV4dA=="';
 
-/** Describes the values that a field accepts; for a list, the values of its elements. */
 function expectedValue({ message, enum: names, scalar }: DescField): string {
   if (message?.typeName === 'google.protobuf.Duration') return EXPECTED_DURATION;
   if (message?.typeName === 'google.protobuf.Timestamp') return 'expected a time, such as "2026-01-31T12:00:00Z"';
@@ -220,10 +214,7 @@ function asJson(value: unknown): JsonValue {
   return value as JsonValue;
 }
 
-/**
- * Whether the file omits the credential at `path`. Exports omit the whole field of a credential, so a credential with
- * an empty text counts as present.
- */
+/** Exports omit the whole field of a credential, so a credential with an empty text counts as present. */
 function isOmittedCredential({ credentials = [] }: CheckedSection, value: unknown, path: string) {
   if (!isJsonObject(value) || !credentials.some((credential) => credential.path === path)) return false;
   return valueInEitherSpelling(value, path) === undefined;
@@ -250,7 +241,7 @@ interface KnownField {
   readonly inspect: Inspect | undefined;
 }
 
-/** Inspects the JSON of a message. Converts durations and unknown enumeration values in place. */
+/** Converts durations and unknown enumeration values in place. */
 export function inspectJson(schema: DescMessage, json: unknown): JsonFindings {
   const found: JsonFindings = { rounded: [], malformed: [], unknown: { fields: [], values: [] } };
   inspectMessage(schema, json, '', found);
@@ -279,7 +270,6 @@ const withoutPositions = (path: string) => path.replace(/\[\d+\]/g, '');
 
 const fieldsByMessage = new Map<string, ReadonlyMap<string, KnownField>>();
 
-/** Maps both spellings of a field's name to the field. */
 function knownFields(schema: DescMessage): ReadonlyMap<string, KnownField> {
   const cached = fieldsByMessage.get(schema.typeName);
   if (cached !== undefined) return cached;
@@ -302,10 +292,7 @@ const LONG: readonly (ScalarType | undefined)[] = [
 ];
 const SHORT: readonly (ScalarType | undefined)[] = [ScalarType.INT32, ScalarType.UINT32];
 
-/**
- * Returns the function that inspects a field's values; undefined if they need no inspection. Of Google's own messages,
- * which have a special JSON form, only durations are inspected.
- */
+/** Of Google's own messages, which have a special JSON form, only durations are inspected. */
 function inspector({ message, enum: values, scalar }: DescField): Inspect | undefined {
   if (message?.typeName === 'google.protobuf.Duration') return inspectDuration;
   if (message?.typeName.startsWith('google.protobuf.') === true) return undefined;

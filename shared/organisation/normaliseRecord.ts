@@ -1,5 +1,3 @@
-// Converts a record's values to the values that ZITADEL stores.
-
 import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../json/jsonObject.ts';
 import { exportedFormIssue } from './exportedForm.ts';
 import { lengthIssue } from './lengthLimits.ts';
@@ -9,13 +7,13 @@ import { recordSchema } from './recordSchema.ts';
 import type { FieldPath, RecordIssue } from './relations.ts';
 import type { Section, ValueRule } from './sections/section.ts';
 
-/** A record with the values that ZITADEL would store. `issue` is present if ZITADEL would reject a value. */
+/** `issue` is present if ZITADEL would reject a value. */
 export interface NormalisedRecord {
   readonly record: OrganisationRecord;
   readonly issue?: RecordIssue;
 }
 
-/** Returns an issue if a text contains NUL, which PostgreSQL cannot store. */
+/** PostgreSQL cannot store a text with NUL. */
 function nulIssue(record: OrganisationRecord): RecordIssue | undefined {
   const field = fieldWithNul(record);
   const key = 'ERROR: unsupported Unicode escape sequence (SQLSTATE 22P05)';
@@ -50,7 +48,6 @@ export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): 
   return issue === undefined ? { record: stored } : { record: stored, issue };
 }
 
-/** @param removed the paths of fields to unset */
 function withConversions(
   record: OrganisationRecord,
   changes: readonly Change[],
@@ -69,7 +66,7 @@ function withConversions(
   };
 }
 
-/** A rule for a field. If the field is a list, the rule converts each element. */
+/** If the field is a list, the rule converts each element. */
 interface FieldRule {
   readonly field: string;
   readonly isList: boolean;
@@ -95,18 +92,12 @@ function rulesOf(section: Section): readonly FieldRule[] {
 
 const NO_LISTS: readonly string[] = [];
 
-/**
- * Returns the path of the list whose elements are stored as separate records, in an array. The array is empty if the
- * record has no such list.
- */
+/** Returns the path of the list whose elements are stored as separate records, if the record has such a list. */
 function nestedLists({ section: { nested }, json }: OrganisationRecord): readonly string[] {
   return nested === undefined || valueAt(json, nested.list) === undefined ? NO_LISTS : [nested.list];
 }
 
-/**
- * Returns a copy of a record with changed values.
- * @param changes the new values by path; undefined unsets a field
- */
+/** @param changes the new values by path; undefined unsets a field */
 export function withChanges(record: OrganisationRecord, changes: ReadonlyMap<string, unknown>): OrganisationRecord {
   const json = parseObject(record.body);
   for (const [path, value] of changes) putAt(json, path, value);
@@ -115,7 +106,6 @@ export function withChanges(record: OrganisationRecord, changes: ReadonlyMap<str
   return { ...record, json, ...serialise(json), given: record.given ?? record.json };
 }
 
-/** A field that the conversion changes: the new value, and the texts that the report must mention. */
 interface Change {
   readonly field: string;
   readonly value: unknown;
@@ -142,7 +132,6 @@ function convertAt(json: JsonObject, { field, isList, parent, rule }: FieldRule)
   return { change: { field, value: result.value, isRepeated, ...changedTexts(field, value, result) } };
 }
 
-/** Returns the texts that a rule has dropped or converted, for the warnings in the report. */
 function changedTexts(field: string, value: unknown, { value: stored, dropped, isNotation }: ReturnType<ValueRule>) {
   if (dropped !== undefined) return { dropped, converted: [] };
   if (typeof value !== 'string' || stored === value || isNotation === true) return { dropped: [], converted: [] };

@@ -1,5 +1,3 @@
-// Finds the parts of a record that an import can leave out if they are invalid.
-
 import { type DescField, ScalarType } from '@bufbuild/protobuf';
 import { recordSchema } from './recordSchema.ts';
 import type { FieldPath } from './relations.ts';
@@ -23,7 +21,6 @@ function neededBy(section: Section): ReadonlySet<FieldPath> {
   return fields;
 }
 
-/** Matches one name of a path, and optionally the position in a list that follows the name. */
 const STEP = /^(?<name>\w+)(?<position>\[\d+\])?$/;
 
 /**

@@ -1,5 +1,3 @@
-// Rules for clear passwords and TOTP seeds.
-
 import { MAX_BCRYPT_BYTES } from '../bcryptCosts.ts';
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { RecordIssue } from './relations.ts';
@@ -23,7 +21,7 @@ export const defaultComplexity: PasswordComplexity = {
   hasSymbol: true,
 };
 
-/** Parses a policy from a record in canonical form, which omits false values. */
+/** A policy in canonical form omits false values. */
 export function parseComplexity(policy: JsonObject): PasswordComplexity {
   return {
     minLength: Number(policy.minLength ?? 0),
@@ -34,17 +32,14 @@ export function parseComplexity(policy: JsonObject): PasswordComplexity {
   };
 }
 
-/**
- * Checks a policy's minimum length as ZITADEL does. The minimum must not exceed the maximum length that bcrypt can
- * hash.
- */
+/** The minimum must not exceed the maximum length that bcrypt can hash. */
 export function checkComplexityPolicy(policy: JsonObject): RecordIssue | undefined {
   const { minLength } = parseComplexity(policy);
   if (minLength > 0 && minLength <= MAX_BCRYPT_BYTES) return undefined;
   return { id: 'MODEL-Lsp0e', key: 'Errors.User.PasswordComplexityPolicy.MinLengthNotAllowed' };
 }
 
-/** The issue of a password that is too long for bcrypt. ZITADEL's message has no id. */
+/** ZITADEL's message has no id. */
 const PASSWORD_TOO_LONG: RecordIssue = {
   id: '',
   key: `bcrypt: password length exceeds ${MAX_BCRYPT_BYTES} bytes`,
@@ -52,7 +47,6 @@ const PASSWORD_TOO_LONG: RecordIssue = {
   params: { limit: MAX_BCRYPT_BYTES },
 };
 
-/** Checks a clear password against its organisation's policy, and against the limit of bcrypt. */
 export function passwordIssue(policy: PasswordComplexity, password: string): RecordIssue | undefined {
   const isTooLong = Buffer.byteLength(password) > MAX_BCRYPT_BYTES;
   return complexityIssue(policy, password) ?? (isTooLong ? PASSWORD_TOO_LONG : undefined);
@@ -74,10 +68,6 @@ export function complexityIssue(policy: PasswordComplexity, password: string): R
   return { id, key, params: { rule, expected } };
 }
 
-/**
- * The policy's fields that require kinds of characters in passwords, with ZITADEL's error for a password without such
- * characters.
- */
 const characterRules = [
   {
     rule: 'hasLowercase',

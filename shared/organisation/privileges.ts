@@ -1,5 +1,3 @@
-// Finds the privileges that records give: roles and verified domains.
-
 import { type RecordWarning, warn } from '../errors/warnings.ts';
 import { type JsonObject, textAt, textsAt, valueAt } from '../json/jsonObject.ts';
 import { type DocumentKey, documentId } from '../store/store.ts';
@@ -7,7 +5,7 @@ import type { OrganisationRecord } from './record.ts';
 import { reportedId } from './recordPlan.ts';
 import type { GivenPrivilege } from './sections/section.ts';
 
-/** The privilege that a record gives, with the roles or domains in `texts`. */
+/** The roles or domains that a record gives. */
 export interface Gift {
   readonly given: GivenPrivilege;
   readonly texts: readonly string[];
@@ -15,7 +13,6 @@ export interface Gift {
   readonly target: DocumentKey;
 }
 
-/** Returns the privilege that a record gives; undefined if it gives none. */
 export function giftOf({ section, json, orgId }: OrganisationRecord): Gift | undefined {
   const given = section.privilege;
   if (given === undefined) return undefined;
@@ -25,7 +22,6 @@ export function giftOf({ section, json, orgId }: OrganisationRecord): Gift | und
   return texts.length === 0 ? undefined : { given, texts, target: { collection, id } };
 }
 
-/** Lists the roles or domains that a record gives. */
 function givenTexts({ texts, onlyIf }: GivenPrivilege, json: JsonObject, orgId: string): readonly string[] {
   return onlyIf === undefined || valueAt(json, onlyIf) === true ? textsAt(json, texts, orgId) : [];
 }

@@ -1,5 +1,3 @@
-// Reads records of organisations from files and databases, in canonical form.
-
 import type { JsonPath } from '../json/jsonError.ts';
 import { isEmpty, isJsonObject, type JsonObject, putAt, takeAt, textAt, valueAt } from '../json/jsonObject.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
@@ -20,14 +18,13 @@ import {
 import { isDeleted, type RecordState, usualState } from './states.ts';
 import { nothingUnknown, type UnknownContent } from './unknownContent.ts';
 
-/** A text that the import drops because it is invalid or repeated, and the text's field. */
+/** A text that the import drops because it is invalid or repeated. */
 export interface DroppedText {
   readonly field: string;
   readonly text: string;
   readonly isRepeated: boolean;
 }
 
-/** A text that the import stores in another form. */
 export interface ConvertedText {
   readonly field: string;
   readonly value: string;
@@ -41,7 +38,7 @@ export interface InvalidElement {
   readonly problem: string;
 }
 
-/** A record in canonical form. Its credentials are separate. */
+/** A record in canonical form, without its credentials. */
 export interface OrganisationRecord {
   readonly section: Section;
   readonly orgId: string;
@@ -68,11 +65,9 @@ export interface OrganisationRecord {
    * JSON.
    */
   readonly given?: JsonObject;
-  /** Texts that the import drops from the record. The import's report contains a warning about each text. */
   readonly dropped?: readonly DroppedText[];
-  /** Texts that the import converts. The import's report contains a warning about each text. */
   readonly converted?: readonly ConvertedText[];
-  /** Invalid parts of the record that the import leaves out. The import's report contains a warning about each part. */
+  /** Invalid parts that the import leaves out, each with a warning in the report. */
   readonly leftOut?: readonly InvalidElement[];
   /** How to report a field that the import drops because of other records or policies of the organisation. */
   readonly adjustment?: Adjustment;
@@ -145,14 +140,11 @@ export function checkState(
   throw new InvalidRecordError([{ path, reason }]);
 }
 
-/**
- * Creates a record from canonical JSON. Changes `json` in place: normalises the fields, and removes the credentials.
- */
+/** Changes `json` in place: normalises the fields, and removes the credentials. */
 export function toRecord(section: Section, json: JsonObject, orgId: string): OrganisationRecord {
   return assembleRecord(section, json, orgId, { otpEmail: undefined, unknown: nothingUnknown });
 }
 
-/** @param fromFile what the record in the file contains in addition to `json` */
 function assembleRecord(
   section: Section,
   json: JsonObject,
@@ -197,14 +189,13 @@ export function canonicalise(section: Section, json: JsonObject, orgId: string):
   reorder(json, inWrittenOrder(recordSchema(section), json));
 }
 
-/** A record inside another record of the file. */
 export interface NestedRecord {
   readonly record: OrganisationRecord;
   readonly path: JsonPath;
 }
 
 /**
- * Lists the records inside a record of the file. Imports store them separately.
+ * Imports store nested records separately.
  * @param path the outer record's path
  */
 export function nestedRecords(

@@ -1,5 +1,3 @@
-// Serialises a record's JSON in canonical order, computes its digest, and derives missing ids.
-
 import { hash } from 'node:crypto';
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
@@ -10,7 +8,7 @@ export interface RecordBody {
   readonly digest: string;
 }
 
-/** Serialises a record's JSON and computes its digest. Callers must repeat this after every change of the JSON. */
+/** Callers must repeat this after every change of the JSON. */
 export function serialise(json: JsonObject): RecordBody {
   const body = JSON.stringify(json);
   return { body, digest: hash('sha256', body, 'base64url') };
@@ -55,7 +53,7 @@ function writtenFields({ typeName, fields }: DescMessage): readonly OrderedField
   return ordered;
 }
 
-/** Returns a message's JSON with its fields in canonical order. Unknown fields follow in their original order. */
+/** Unknown fields follow in their original order. */
 export function inWrittenOrder(schema: DescMessage, json: JsonObject): JsonObject {
   const ordered: JsonObject = {};
   for (const { jsonName, message } of writtenFields(schema)) {

@@ -1,5 +1,3 @@
-// Creates the errors of records for an import's response, and limits their number and length.
-
 import { defined } from '../defined.ts';
 import { shortenedText } from '../errors/identityError.ts';
 import type { OrganisationRecord } from './record.ts';
@@ -25,7 +23,7 @@ interface RecordNotice {
   readonly params?: Readonly<Record<string, string>>;
 }
 
-/** Shortens each text of an error or warning, if the texts are too long together. */
+/** Shortens each text if the texts are too long together. */
 export function withShortTexts<Notice extends RecordNotice>(notice: Notice): Notice {
   const { id, message, params = {} } = notice;
   const length = Object.values(params).reduce((sum, value) => sum + value.length, (id?.length ?? 0) + message.length);
@@ -41,7 +39,6 @@ export function withShortTexts<Notice extends RecordNotice>(notice: Notice): Not
   };
 }
 
-/** Creates the error of a record. Shortens texts that are too long. */
 export function toRecordError(
   record: OrganisationRecord,
   issue: RecordIssue,

@@ -1,5 +1,3 @@
-// Derives from a record its key, the names that it claims, and the keys of its references.
-
 import { textAt, textsAt, valueAt } from '../json/jsonObject.ts';
 import { foldLookAlikes } from '../lookAlikes.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
@@ -9,7 +7,7 @@ import { type OrganisationRecord, storedFields } from './record.ts';
 import type { FieldPath, KeyedIssue, Reference, UniqueName } from './relations.ts';
 import { targetParts } from './sections/sharedReferences.ts';
 
-/** A name that a record claims. `taken` is the issue if another record has already claimed this name. */
+/** `taken` is the issue if another record has already claimed this name. */
 interface PlannedClaim extends Pick<UniqueName, 'taken'> {
   readonly key: DocumentKey;
 }
@@ -57,19 +55,18 @@ function plannedReserves({ section, json, orgId }: OrganisationRecord): PlannedR
   return planned;
 }
 
-/** The parts of a record that determine its key and its references. */
 export type KeyedRecord = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
 
 export function recordKey({ section, json, orgId }: KeyedRecord): DocumentKey {
   return { collection: section.collection, id: documentId(...section.key.map((path) => textAt(json, path, orgId))) };
 }
 
-/** Returns a record's id for reports. The id is as in the file, before conversions. */
+/** The id is as in the file, before conversions. */
 export function reportedId({ section, given, json, orgId }: OrganisationRecord): string {
   return section.error.id.map((path) => textAt(given ?? json, path, orgId)).join('_');
 }
 
-/** Returns a record's id for reports; undefined for an invalid record whose id cannot be read. */
+/** Returns undefined for an invalid record whose id cannot be read. */
 export function readableId(record: OrganisationRecord): string | undefined {
   const id = reportedId(record);
   return record.invalid === undefined || /[^_]/.test(id) ? id : undefined;
@@ -138,7 +135,6 @@ export function planReferences({ section, json, orgId }: KeyedRecord): readonly 
   return planned;
 }
 
-/** Lists the keys of the records to which one reference of a record refers. */
 export function targetKeys(reference: Reference, { json, orgId }: KeyedRecord): readonly DocumentKey[] {
   const { collection, key, optional } = reference;
   const [path = ''] = key;
@@ -178,10 +174,7 @@ function claimedNames({ section: { unique = NO_NAMES }, json }: KeyedRecord, byD
 
 const NO_NAMES: readonly UniqueName[] = [];
 
-/**
- * Returns the key of the claim on one of a record's unique names.
- * @param byDomain whether the organisation's login names contain its domain
- */
+/** @param byDomain whether the organisation's login names contain its domain */
 function recordClaimKey(unique: UniqueName, { json, orgId }: KeyedRecord, byDomain: boolean): DocumentKey {
   const isScoped = unique.perOrganisation || (unique.perOrganisationByDomainPolicy === true && byDomain);
   const fold = unique.lookAlikes === true ? foldLookAlikes : lowerCase;

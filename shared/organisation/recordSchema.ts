@@ -1,5 +1,3 @@
-// Provides ZITADEL's definitions of the organisation document and of its records.
-
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.js';

@@ -1,5 +1,3 @@
-// The relations between records: unique names, reserved names and references.
-
 import { type IssueParams, issueParams } from '../errors/issueText.ts';
 import {
   type AnyReasoned,
@@ -30,7 +28,7 @@ export type ListPath = string;
  */
 export type RecordIssue = KeyedIssue | (AnyReasoned & { readonly id: string; readonly key: string });
 
-/** An issue of a record. ZITADEL's key determines the reason. */
+/** ZITADEL's key determines the reason of the issue. */
 export interface KeyedIssue {
   /** Empty if ZITADEL's message has no id. In that case, `key` is the whole message. */
   readonly id: string;
@@ -45,10 +43,6 @@ export function formatIssue({ id, key }: RecordIssue): string {
   return id === '' ? key : `ID=${id} Message=${key}`;
 }
 
-/**
- * Converts an issue to the form of an import's response: ZITADEL's message, the reason, and the parameters of the
- * reason.
- */
 export function reportedIssue(issue: RecordIssue): ReportedIssue {
   const { reason, params }: Meaning = issue.reason === undefined ? zitadelErrors[issue.key] : { reason: issue.reason };
   const all = { ...params, ...issueParams(issue.params ?? {}) };

@@ -24,7 +24,6 @@ export function isRequired({ keptIfMissing }: Reference): boolean {
   return keptIfMissing === undefined;
 }
 
-/** Whether a record with this reference cannot exist without a user. */
 export function isRequiredUser(reference: Reference): boolean {
   return reference.collection === 'users' && isRequired(reference);
 }
@@ -48,7 +47,6 @@ export const foreignSections: readonly Section[] = sections
 
 const foreignCollections = new Set(foreignSections.map(({ collection }) => collection));
 
-/** Whether a record requires any of the users in `userIds`. */
 export function requiresUser({ section, stored }: SectionRecord, userIds: Pick<ReadonlySet<string>, 'has'>): boolean {
   const references = section.references?.filter(isRequiredUser) ?? [];
   if (references.length === 0) return false;
@@ -91,16 +89,12 @@ async function findGone(
   return new Set([...keys.filter(isOwn).map(documentPath), ...dependents.map(({ path }) => path)]);
 }
 
-/**
- * Returns a stored document with its section, in an array. The array is empty if the section is not one of
- * `foreignSections`.
- */
+/** Returns an empty array if the section is not one of `foreignSections`. */
 export function withSection(stored: StoredDocument | undefined): SectionRecord[] {
   const section = foreignSections.find((candidate) => isInSection(stored?.partition, candidate));
   return section === undefined || stored === undefined ? [] : [{ section, stored }];
 }
 
-/** Lists the keys of the records that a record requires and that may belong to other organisations. */
 function foreignKeys({ section: { references = [] }, stored: { body, orgId = '' } }: SectionRecord): DocumentKey[] {
   const json = parseObject(body);
   return references.filter(mayBeForeign).flatMap((reference) => {

@@ -1,6 +1,3 @@
-// The roles that ZITADEL defines by default, and their permissions.
-
-/** The scope in which a member has roles. */
 export type MembershipScope = 'instance' | 'organisation' | 'project' | 'projectGrant';
 
 /**
@@ -49,7 +46,6 @@ const rolePrefixes: Readonly<Record<MembershipScope, readonly string[]>> = {
   projectGrant: ['PROJECT_GRANT'],
 };
 
-/** Lists the roles that a member in the scope can have. */
 export function knownRoles(scope: MembershipScope): readonly string[] {
   return [...roles.keys()].filter((role) => areCompatible(scope, [role]));
 }
@@ -61,7 +57,6 @@ export function areCompatible(scope: MembershipScope, held: readonly unknown[]):
   return rolePrefixes[scope].some(allBegin);
 }
 
-/** Whether any of the roles in `held` grants `permission`. */
 export function grants(held: readonly string[], permission: Permission): boolean {
   return held.some((role) => roles.get(role)?.includes(permission));
 }

@@ -16,7 +16,6 @@ import { isDotAtoms, isEmailAddress, quotedOrLiteral, trimSpace } from './valueR
 interface RuleIssue {
   /** The field's path in JSON names, such as `user.email.email`. */
   readonly path: string;
-  /** The broken rule in plain words. */
   readonly reason: string;
   /** ZITADEL's text for the issue (zitadel 3.2). It contains the names of all messages and fields on the path. */
   readonly message: string;
@@ -36,7 +35,7 @@ interface Wording {
   readonly zitadels: string;
 }
 
-/** Describes the rule that a value breaks; returns undefined for a valid value. */
+/** Returns undefined for a valid value. */
 type FindBroken = (value: unknown) => Wording | undefined;
 
 const EMBEDDED = 'embedded message failed validation';
@@ -99,7 +98,6 @@ function checkField(
   }
 }
 
-/** Compiles the checks of the fields that have rules, or contain messages with rules. */
 function compileChecks(schema: DescMessage): readonly FieldCheck[] {
   const cached = checksByMessage.get(schema.typeName);
   if (cached !== undefined) return cached;
@@ -119,7 +117,6 @@ function compileCheck(schema: DescMessage, field: DescField): FieldCheck {
   };
 }
 
-/** Returns a message's name in Go, which joins the names of nested messages with underscores. */
 function goMessageName({ name, parent }: DescMessage): string {
   return parent === undefined ? name : `${goMessageName(parent)}_${name}`;
 }
@@ -128,7 +125,7 @@ function goCase(name: string): string {
   return name.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Compiles the rules of a field; undefined for a field without rules. */
+/** Returns undefined for a field without rules. */
 export function compileRules(field: DescField): FindBroken | undefined {
   if (!hasOption(field, rules)) return undefined;
   const { type, message } = getOption(field, rules);
@@ -204,7 +201,6 @@ function boundsOf(field: DescField, { minLen, maxLen }: Pick<StringRules | Bytes
 const RUNES: Wording = { plain: 'character', zitadels: 'runes' };
 const BYTES: Wording = { plain: 'byte', zitadels: 'bytes' };
 
-/** The text about a missing field, in plain words. */
 export const MISSING = 'missing';
 
 function lengthBroken({ min, max, least, most }: Bounds, length: number, unit: Wording): Wording | undefined {

@@ -41,10 +41,7 @@ export function statesOtpEmail(section: Section, stated: StatedContent): boolean
   return stated.otpEmail && mayHaveOtpEmail(section);
 }
 
-/**
- * Returns a record's state. Marks an unknown state as derived, if the manifest shows that a missing state means the
- * default state.
- */
+/** Marks an unknown state as derived, if the manifest shows that a missing state means the default state. */
 export function statedState(
   section: Section,
   state: RecordState | undefined,

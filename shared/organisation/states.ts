@@ -20,17 +20,13 @@ const statesByName: ReadonlyMap<string, readonly [usual: string, other: string]>
 );
 
 /**
- * Returns the two states of records that can be deactivated, if the section's definition lacks a field for the state.
- * Returns undefined for other sections.
+ * Returns undefined for a section whose records cannot be deactivated, or whose definition has a field for the state.
  */
 export function statesOf({ name }: { readonly name: string }): readonly [usual: string, other: string] | undefined {
   return statesByName.get(name);
 }
 
-/**
- * Returns the default state of records that can be deactivated, if the section's definition lacks a field for the
- * state. Returns undefined for other sections.
- */
+/** Returns the default state; undefined for the same sections as `statesOf`. */
 export function usualState(section: { readonly name: string }): string | undefined {
   return statesOf(section)?.[0];
 }
@@ -39,7 +35,7 @@ export function isDeleted(state: string): boolean {
   return /_STATE_(?:DELETED|REMOVED)$/.test(state);
 }
 
-/** Whether a value means that the state is unspecified. Such a state counts as absent. */
+/** An unspecified state counts as absent. */
 export function isUnspecified(value: unknown, [usual]: readonly [usual: string, other: string]): boolean {
   return value === usual.replace(/ACTIVE$/, 'UNSPECIFIED');
 }
@@ -51,14 +47,12 @@ export function isUnspecified(value: unknown, [usual]: readonly [usual: string, 
  */
 export const stateSources = ['given', 'derived', 'unknown'] as const;
 
-/** The state of a record, determined when the record is read. */
 export interface RecordState {
   /** The name in ZITADEL's enumeration. */
   readonly value: string;
   readonly source: (typeof stateSources)[number];
 }
 
-/** The fields that contain the states of records and of organisations. */
 export const stateFields: readonly string[] = ['state', 'orgState'];
 
 /**

@@ -8,17 +8,13 @@ import { compileRules } from './rules.ts';
 /** Whether the fields of a value in usual form (see `usualMessage`) are in canonical order (`written`). */
 type Order = 'written' | 'other';
 
-/**
- * Finds out whether a value has the usual form and, if `checked`, satisfies the rules. If so, returns the order of its
- * fields; otherwise returns undefined.
- */
+/** Returns undefined if the value has another form or, if `checked`, breaks a rule. */
 type FindOrder = (value: unknown, checked: boolean) => Order | undefined;
 
 interface UsualField {
   readonly name: string;
   /** Undefined for a field whose values have no usual form. */
   readonly findOrder: FindOrder | undefined;
-  /** Whether the field's rules allow its absence. */
   readonly mayBeAbsent: boolean;
   readonly message: DescMessage | undefined;
 }
@@ -79,7 +75,6 @@ function findOrder(schema: DescMessage, json: unknown, checked: boolean): Order 
   return checked && isMissing(fields, at, fields.length, json) ? undefined : order;
 }
 
-/** Whether a message lacks a required field among the fields from position `from` to `to`. */
 function isMissing(fields: readonly UsualField[], from: number, to: number, json: JsonObject): boolean {
   for (let at = from; at < to; at++) {
     const field = fields[at];
@@ -150,7 +145,6 @@ function compileMessage(field: DescField, message: DescMessage): FindOrder | und
   };
 }
 
-/** Returns whether a scalar value has the usual form and, if `checked`, satisfies the rules of its field. */
 type IsUsual = (value: unknown, checked: boolean) => boolean;
 
 function compileScalar(isUsual: IsUsual): FindOrder {

@@ -1,5 +1,3 @@
-// Rules for values in several sections: white space, languages, phone numbers, e-mail addresses.
-
 import { domainToASCII } from 'node:url';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { shortenedText } from '../errors/identityError.ts';
@@ -19,18 +17,14 @@ export function trimSpace(text: string): string {
   return text.slice(start, end);
 }
 
-/**
- * Creates a rule that converts a text. The rule leaves values of other types unchanged, and does not add an absent
- * field.
- */
+/** The rule leaves values of other types unchanged, and does not add an absent field. */
 export function textRule(convert: (text: string) => ReturnType<ValueRule>): ValueRule {
   return (value) => (typeof value === 'string' ? convert(value) : { value });
 }
 
-/** Trims a text. If no other characters remain, unsets the field. */
+/** Unsets the field if only white space remains. */
 export const trimmed: ValueRule = textRule((text) => ({ value: trimSpace(text) || undefined }));
 
-/** Creates a rule that trims a text, and rejects a text without content. */
 export function trimmedText(missing: RecordIssue): ValueRule {
   return (value) => {
     const text = typeof value === 'string' ? trimSpace(value) : '';
@@ -94,11 +88,9 @@ export function internationalNumber(text: string): string | undefined {
   return /^[(（\s]*(?:[+＋]|00)/.test(number) ? number : undefined;
 }
 
-/** Matches a text of digits, plus signs and separators. */
 const digitsAndSeparators =
   /^[+＋\p{Nd}\p{White_Space}\p{Pd}\u2212\u30fc\uff0e\uff0f\u00ad\u200b\u2060()（）［］.[\]/~\u2053\u223c\uff5e]*$/u;
 
-/** Whether an E.164 number has a possible length in its country. */
 function hasPossibleLength(number: string): boolean {
   return parsePhoneNumberFromString(number, { extract: false })?.isPossible() === true;
 }
@@ -116,12 +108,10 @@ function toStableE164(text: string): string | undefined {
   return number === undefined || number === text ? number : toStableE164(number);
 }
 
-/** Creates a rule that drops invalid texts. */
 export function droppedUnless(isValid: (text: string) => boolean): ValueRule {
   return (value) => (typeof value !== 'string' || isValid(value) ? { value } : { dropped: [value] });
 }
 
-/** Creates a rule that replaces an absent or zero duration with `value`. */
 export function durationOr(value: string): ValueRule {
   return (duration) => {
     if (duration === undefined) return { value };
@@ -129,12 +119,10 @@ export function durationOr(value: string): ValueRule {
   };
 }
 
-/** Creates a rule for enumeration values in a list. Replaces an unspecified value with `name`. */
 export function enumerationOr(name: string): ValueRule {
   return textRule((value) => ({ value: value.endsWith('_UNSPECIFIED') ? name : value }));
 }
 
-/** Creates a rule that replaces a name with its number. */
 export function numberNamed(numbers: ReadonlyMap<string, string>): ValueRule {
   return textRule((name) => {
     const number = numbers.get(name);
@@ -142,10 +130,7 @@ export function numberNamed(numbers: ReadonlyMap<string, string>): ValueRule {
   });
 }
 
-/**
- * Creates the issue of an e-mail address that satisfies its field's rule, but is not a plain address. Quotes the
- * address, so that spaces are visible.
- */
+/** Quotes the address, so that spaces are visible. */
 export function emailInvalid(address: string): RecordIssue {
   const params = { address: shortenedText(JSON.stringify(address)) };
   return { id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid', params };
@@ -180,9 +165,7 @@ export function isDotAtoms(text: string): boolean {
   return dotAtoms.test(text);
 }
 
-/**
- * Returns a domain in its DNS form. Returns an empty text if DNS does not permit the domain's letters outside ASCII.
- */
+/** Returns an empty text if DNS does not permit the domain's letters outside ASCII. */
 function asciiDomain(domain: string): string {
   if (/^\p{ASCII}*$/u.test(domain)) return domain;
   // The conversion would drop text after a slash or a colon.
@@ -214,12 +197,11 @@ function withoutExtension(text: string): string {
   return viable.test(rest) ? rest : text;
 }
 
-/** Returns the digits of a text. Converts digits of other scripts to ASCII. */
+/** Converts digits of other scripts to ASCII. */
 function digitsOf(text: string): string {
   return text.replace(/\P{Nd}+/gu, '').replace(/\D/gu, asciiDigit);
 }
 
-/** Returns the ASCII digit for a decimal digit of another script. */
 function asciiDigit(character: string): string {
   // The ten digits of a script are consecutive code points. Mathematical digits are several such sets in a row.
   let first = character.codePointAt(0) ?? 0;
@@ -231,7 +213,7 @@ function asciiDigit(character: string): string {
 /** The maximum number of characters in ids of organisations, and in ids by which operations find a record. */
 export const MAX_ID_CHARACTERS = 200;
 
-/** Whether an id has too many characters. A character has one or two code units, so most ids need no exact count. */
+/** A character has one or two code units, so most ids need no exact count. */
 export function isLongId(id: string): boolean {
   return id.length > MAX_ID_CHARACTERS && [...id].length > MAX_ID_CHARACTERS;
 }

@@ -1,5 +1,3 @@
-// Creates warnings about values that an import drops or converts.
-
 import { type RecordWarning, warn } from '../errors/warnings.ts';
 import { valueAt } from '../json/jsonObject.ts';
 import type { OrganisationRecord } from './record.ts';

@@ -36,16 +36,13 @@ export interface ManualStep {
   readonly ifWithout?: SecretField;
   /** Whether the step applies only to organisations whose domain policy does not validate domains. */
   readonly unlessValidated?: true;
-  /** Returns whether a record requires the step; by default, every record does. */
   readonly applies?: (document: StoredDocument) => boolean;
-  /** Returns the parameters in the texts of the step about a record. */
   readonly params?: (document: StoredDocument) => IssueValues;
 }
 
 /** The two values in a comparison of a field: first the value on the other side, then ZITADEL's value. */
 export type DifferingValues = readonly [other: unknown, zitadel: unknown];
 
-/** In a comparison with ZITADEL: whether ZITADEL is the target, and the domains of its instance. */
 interface ZitadelDomains {
   /** Whether the other side of the comparison was imported into ZITADEL. */
   readonly isTarget: boolean;
@@ -53,11 +50,8 @@ interface ZitadelDomains {
   readonly domains: readonly string[];
 }
 
-/** Facts about the other records of a file. */
 export interface FileRecords {
-  /** Returns the id of the organisation that owns a project, if the file contains the project. */
   readonly ownerOf: (projectId: string) => string | undefined;
-  /** Whether an organisation has texts for passwordless registration. */
   readonly hasPasswordlessTexts: (orgId: string) => boolean;
 }
 
@@ -83,10 +77,6 @@ export interface Fact extends ReleaseRange {
   readonly plan?: string;
 }
 
-/**
- * A fact about fields. ZITADEL does not import the fields, does not export them, changes them, or refuses the records
- * with them.
- */
 export interface FieldFact extends Fact {
   readonly does: 'imports not' | 'exports not' | 'changes' | 'refuses';
   readonly fields: readonly FieldPath[];
@@ -97,9 +87,6 @@ export interface FieldFact extends Fact {
   readonly explains?: (values: DifferingValues, zitadel: Pick<ZitadelDomains, 'isTarget'>) => boolean;
 }
 
-/**
- * A fact about whole records. ZITADEL does not import the records, does not export them, changes them, or adds records.
- */
 export type RecordFact = Fact &
   (
     | {
@@ -108,7 +95,6 @@ export type RecordFact = Fact &
          * Returns whether ZITADEL omits a record in an import; by default, ZITADEL omits all records of the section.
          */
         readonly when?: (record: RecordWithSecrets, file: FileRecords) => boolean;
-        /** Whether `when` reads other records of the file. */
         readonly dependsOnFile?: true;
       }
     | {
@@ -124,7 +110,6 @@ export type RecordFact = Fact &
     | { readonly does: 'also' }
   );
 
-/** The content of a record that decides how ZITADEL imports the record. */
 interface RecordWithSecrets {
   readonly json: JsonObject;
   readonly orgId: string;
@@ -164,7 +149,6 @@ export interface ZitadelBehaviour {
   readonly missingProviders?: MissingProviders;
 }
 
-/** Whether a fact may apply to a target whose release is in the range. */
 export function mayApply(fact: Pick<Fact, 'since' | 'until' | 'ifKnown'>, releases: ReleaseRange): boolean {
   return fact.ifKnown ? contains(fact, releases) : overlap(fact, releases);
 }
@@ -182,13 +166,9 @@ export function importLoss(
   return lost.find((fact) => overlap(fact, releases))?.text;
 }
 
-/** The text about a field that ZITADEL imports but does not export. */
 const NOT_EXPORTED = 'no export of ZITADEL contains this field';
 
-/**
- * Returns the text and the remedy of a manual step. If the fact applies only to some releases, the text begins with the
- * names of these releases.
- */
+/** If the fact applies only to some releases, the text begins with the names of these releases. */
 export function stepRow(fact: Omit<Fact, 'steps'>, step: Pick<ManualStep, 'because' | 'remedy'>): IssueRow {
   const { because = fact.text, remedy } = step;
   const { releasesInText = false, ifKnown = false } = fact;
@@ -197,7 +177,6 @@ export function stepRow(fact: Omit<Fact, 'steps'>, step: Pick<ManualStep, 'becau
   return remedy === undefined ? { text } : { text, remedy };
 }
 
-/** Creates the fact about fields that ZITADEL imports but does not export. */
 export function unexported(...fields: readonly FieldPath[]): FieldFact {
   return { does: 'exports not', fields, text: NOT_EXPORTED };
 }
@@ -222,7 +201,6 @@ export function isFalse([, zitadel]: DifferingValues): boolean {
 /** If ZITADEL moves a record to another organisation, comparisons show this as a difference in this field. */
 export const ORGANISATION_FIELD = 'orgId';
 
-/** The fact about names that ZITADEL compares without case. */
 export const equalButForCase = {
   reason: 'differs_by_case_only',
   text: 'ZITADEL does not distinguish this record from another record whose name or key differs by case only',

@@ -7,12 +7,11 @@ import type { JsonObject } from '../json/jsonObject.ts';
 export interface ReleaseRow {
   /** The number of the release, or the month of its first patches. */
   readonly name: string;
-  /** The major number in the release's versions. */
   readonly major: number;
   /**
-   * Shows whether a target has at least this release. A request must contain `organisation`, in which `field` has a
-   * value of the wrong type. This release rejects the value, whereas earlier releases skip the field. `none` is the
-   * reason why no request can show the release.
+   * A field that this release and later releases have, but earlier releases lack. In `organisation`, `field` has a
+   * value of the wrong type: this release rejects the value, whereas earlier releases skip the field. `none` is the
+   * reason why there is no such field.
    */
   readonly sign: { readonly field: string; readonly organisation: JsonObject } | { readonly none: string };
   /** Whether imports and exports contain the states of organisations and users. */

@@ -17,10 +17,7 @@ export const allReleases: ReleaseRange = {};
 /** The releases that refuse to import a person if their settings do not allow the password hash. */
 export const refusingHashes = { since: 'June 2026' } as const satisfies ReleaseRange;
 
-/**
- * Returns the range of the releases that behave in a certain way.
- * @throws Error if there are no such releases, or if they are not consecutive
- */
+/** @throws Error if there are no such releases, or if they are not consecutive */
 function rangeOf(behaves: (release: ReleaseRow) => boolean): ReleaseRange {
   const found = zitadelReleases.filter(behaves);
   const first = zitadelReleases.findIndex(behaves);

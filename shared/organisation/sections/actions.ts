@@ -75,7 +75,6 @@ const flowTriggers: ReadonlyMap<string, readonly string[]> = new Map([
   ['4', ['6']],
 ]);
 
-/** Checks that a trigger action has a flow, a trigger of that flow and at least one action. */
 function checkTriggerAction({ flowType, triggerType, actionIds }: JsonObject): RecordIssue | undefined {
   const allowed = typeof flowType === 'string' ? flowTriggers.get(flowType) : undefined;
   if (allowed === undefined) {

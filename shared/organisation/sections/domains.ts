@@ -14,12 +14,10 @@ import { inOrganisation, taken } from './sharedReferences.ts';
  */
 const PRIMARY_DOMAIN = 'primaryDomain';
 
-/** Returns the key of the claim on an organisation's primary domain. */
 export function primaryDomainKey(orgId: string): DocumentKey {
   return claimKey(PRIMARY_DOMAIN, [], [orgId]);
 }
 
-/** The type of the error about a domain that cannot become primary. */
 const NOT_PRIMARY = 'domain_isprimary';
 
 const NAME_MISSING: KeyedIssue = {
@@ -114,14 +112,13 @@ const PRIMARY = 'primary';
  */
 type LastMarked = ReadonlyMap<string, string>;
 
-/** Returns the path of the last domain that a file marks as primary; undefined if there is none. */
 export function lastPrimaryPath(lastMarked: Pick<LastMarked, 'get'>): string | undefined {
   return lastMarked.get(PRIMARY);
 }
 
 /**
- * Parses a stored primary domain. The domain stays primary, unless the import overwrites the domain's record and the
- * file does not mark this domain as the last primary domain.
+ * The domain stays primary, unless the import overwrites the domain's record and the file does not mark this domain as
+ * the last primary domain.
  */
 export function parsePrimaryDomain(stored: StoredDocument, lastMarked: LastMarked, overwrites: boolean): PrimaryDomain {
   const json = contentOf(stored);

@@ -1,5 +1,3 @@
-// The sections of project grants and user grants.
-
 import { type RecordWarning, warn } from '../../errors/warnings.ts';
 import { type JsonObject, parseObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { type DocumentKey, documentId, documentPath, type Reader, readByPath } from '../../store/store.ts';
@@ -8,16 +6,13 @@ import type { KeyedIssue } from '../relations.ts';
 import type { Completion, ImportedRecord, Section } from './section.ts';
 import { own, project, projectRoles, taken, user } from './sharedReferences.ts';
 
-/** The warning about a grant of a project to the organisation that owns the project. */
 const grantedToItself = warn('grant_to_itself', {});
 
 /** The issue of a user grant in an organisation to which the project is not granted. */
 const grantMissing: KeyedIssue = { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
 
-/** The issue id for a project grant with a role that its project does not have. */
 const projectGrantMissingRole = 'COMMAND-6m9gd';
 
-/** The issue id for a user grant with a role that its project or project grant does not have. */
 const userGrantMissingRole = 'COMMAND-mm9F4';
 
 const roleMissing: KeyedIssue = { id: userGrantMissingRole, key: 'Errors.Project.Role.NotFound' };
@@ -105,10 +100,6 @@ export const userGrantSection: Section = {
 
 export const grantSections: readonly Section[] = [projectGrantSection, userGrantSection];
 
-/**
- * Checks the project grant of a user grant. Both must have the same project and organisation, and the project grant
- * must have the roles.
- */
 function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: string): KeyedIssue | undefined {
   const isOfProject = textAt(grant, 'projectGrant.projectId', orgId) === record.projectId;
   if (!isOfProject || textAt(grant, 'projectGrant.grantedOrgId', orgId) !== orgId) {
@@ -153,7 +144,6 @@ function unset(id: string): RecordWarning {
   return warn('field_unset', { field: 'projectGrantId', value: id });
 }
 
-/** For each user grant, finds the id of the project grant that grants the project to the user grant's organisation. */
 async function findProjectGrants(
   reader: Reader,
   userGrants: readonly UserGrant[],
@@ -184,10 +174,7 @@ async function findProjectGrants(
   );
 }
 
-/**
- * Finds the user grants that have an unknown project grant although they need none, because their own organisation owns
- * the project.
- */
+/** A user grant needs no project grant if its own organisation owns the project. */
 async function findNeedless(reader: Reader, userGrants: readonly UserGrant[]): Promise<ReadonlySet<UserGrant>> {
   if (userGrants.length === 0) return new Set();
   const projectOf = ({ json, orgId }: UserGrant): DocumentKey => ({

@@ -1,5 +1,3 @@
-// The sections of identity providers and of users' links to them.
-
 import { defined } from '../../defined.ts';
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { RecordIssue, Reference, UniqueName } from '../relations.ts';
@@ -17,10 +15,7 @@ const providerExists: RecordIssue = { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfi
 
 const linkedUser = own(user('userId', 'COMMAND-vzktar7b7f'));
 
-/**
- * The reference from a link to its provider. The provider may be missing, because ZITADEL exports all links but only
- * OIDC and JWT providers.
- */
+/** The provider may be missing, because ZITADEL exports all links but only OIDC and JWT providers. */
 export const linkedProvider: Reference = {
   ...own(identityProvider('idpId', 'COMMAND-39nf2')),
   keptIfMissing: 'linked_provider_missing',
@@ -138,10 +133,7 @@ function withoutDescription(link: JsonObject, isOwnProvider: OwnProviders): Json
   return rest;
 }
 
-/**
- * Returns a copy of a link with the name and the type of its identity provider. Returns undefined if the link has both
- * already, or if the provider is missing.
- */
+/** Returns undefined if the link already has the provider's name and type, or if the provider is missing. */
 function describeProvider(
   link: JsonObject,
   _orgId: string,

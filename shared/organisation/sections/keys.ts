@@ -1,5 +1,3 @@
-// The sections of application keys and machine keys.
-
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { KeyedIssue, RecordIssue } from '../relations.ts';
@@ -52,13 +50,12 @@ export const keySections: readonly Section[] = [
   },
 ];
 
-/** Checks that a key has not expired. A key without an expiration date never expires. */
+/** A key without an expiration date never expires. */
 function checkExpiry({ expirationDate }: JsonObject, now: string): RecordIssue | undefined {
   if (typeof expirationDate !== 'string' || Date.parse(expirationDate) >= Date.parse(now)) return undefined;
   return { id: 'DOMAIN-dv3t5', key: 'Errors.AuthNKey.ExpireBeforeNow' };
 }
 
-/** Checks that a machine key is a public key in PEM and has not expired. */
 function checkMachineKey(record: JsonObject, now: string): RecordIssue | undefined {
   const { publicKey } = record;
   const text = typeof publicKey === 'string' ? Buffer.from(publicKey, 'base64').toString('latin1') : undefined;
@@ -67,10 +64,7 @@ function checkMachineKey(record: JsonObject, now: string): RecordIssue | undefin
   return { id: 'COMMAND-5F3h1', key: 'Errors.User.Machine.Key.Invalid', params };
 }
 
-/**
- * Recognises texts that are not a public key in PEM. If several patterns match, the error contains the problem of the
- * first match.
- */
+/** If several patterns match, the error contains the problem of the first match. */
 const keyProblems: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/-----BEGIN [^-]*PRIVATE KEY-----/, 'it is a private key'],
   [/-----BEGIN [^-]*CERTIFICATE-----/, 'it is a certificate'],
@@ -84,7 +78,6 @@ function keyProblem(text: string): string {
   return keyProblems.find(([pattern]) => pattern.test(text))?.[1] ?? 'it has no line -----BEGIN PUBLIC KEY-----';
 }
 
-/** Checks that the application of a key authenticates by private key JWT. */
 function checkApplicationOfKey(application: JsonObject): KeyedIssue | undefined {
   const usesKeys = textAt(application, 'app.authMethodType', '').endsWith('_PRIVATE_KEY_JWT');
   return usesKeys ? undefined : { id: 'COMMAND-Dff54', key: 'Errors.Project.App.AuthMethodNoPrivateKeyJWT' };

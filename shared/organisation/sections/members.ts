@@ -6,7 +6,6 @@ import type { GivenPrivilege, Section, ValueRule } from './section.ts';
 import { inOrganisation, project, user } from './sharedReferences.ts';
 
 /**
- * Creates the check of a member's roles.
  * @param none the issue if the member has no roles
  * @param invalid the issue if a role is unknown or belongs to another scope
  */
@@ -18,10 +17,7 @@ function rolesCheck(scope: MembershipScope, none: KeyedIssue, invalid: KeyedIssu
   };
 }
 
-/**
- * Creates the rule that drops unknown roles and roles of another scope from a member. If no other roles remain, the
- * rule keeps all roles, and a later check rejects the member.
- */
+/** If no other roles remain, the rule keeps all roles, and a later check rejects the member. */
 function validRoles(scope: MembershipScope): ValueRule {
   return (held) => {
     if (!Array.isArray(held) || areCompatible(scope, held)) return { value: held };
@@ -151,7 +147,6 @@ export const memberSections: readonly Section[] = [
   },
 ];
 
-/** Checks that a member's project grant belongs to the member's project. */
 function checkMembersProjectGrant(grant: JsonObject, { projectId }: JsonObject, orgId: string): KeyedIssue | undefined {
   return textAt(grant, 'projectGrant.projectId', orgId) === projectId ? undefined : projectGrantMissing;
 }

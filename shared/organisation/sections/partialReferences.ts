@@ -1,15 +1,11 @@
-// Fields with lists of references. If some targets are missing, an import may shorten the list.
-
 import type { Collection } from '../../store/store.ts';
 import { triggerActionSection } from './actions.ts';
 import { projectGrantSection, userGrantSection } from './grants.ts';
 import type { Section } from './section.ts';
 
-/** A field with a list of references: ids or keys of other records. */
 interface PartialReferences {
   readonly field: string;
   readonly collection: Collection;
-  /** The reason in the warning about a record that the import stores without some targets. */
   readonly reason: 'role_dropped' | 'action_dropped';
 }
 

@@ -1,5 +1,3 @@
-// What ZITADEL changes, refuses or omits when it imports and exports people.
-
 import { OTHER_FACTORS } from '../../errors/manualStepReasons.ts';
 import { parseObject, valueAt } from '../../json/jsonObject.ts';
 import type { StoredDocument } from '../../store/store.ts';
@@ -33,7 +31,6 @@ export function isActivated(source: string | undefined, zitadel: string | undefi
   return zitadel?.endsWith('_STATE_ACTIVE') === true && !isClosed(source);
 }
 
-/** Whether a person who is active in the source becomes initial in ZITADEL. */
 function becomesInitial(person: StoredDocument): boolean {
   return person.state !== INITIAL && importedState(person) === INITIAL;
 }
@@ -110,13 +107,10 @@ export const refusedHash = {
   omitted: `imported without the password hash, because of which ${ZITADEL_SINCE} would refuse the person: --accept refused-hashes`,
 };
 
-/** The text about a hash in ZITADEL that differs from the imported hash. */
 export const differingHash =
   'with another hash in the target: the password was changed, or a login has hashed the password again';
 
-/**
- * Returns the reason why ZITADEL rejects the password of a hash at logins; undefined if ZITADEL verifies the format.
- */
+/** Returns undefined if ZITADEL verifies the format. */
 export function unverifiedHash(format: string): string | undefined {
   return isVerifiedByDefault(format) ? undefined : `with a hash that ZITADEL does not verify by default (${format})`;
 }

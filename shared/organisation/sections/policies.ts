@@ -32,7 +32,6 @@ const dropUnspecifiedOwner: ValueRule = (provider) => {
   return { dropped: [textAt(provider, 'idpId', '')] };
 };
 
-/** The section of domain policies, which concern login names and domains. */
 export const domainPolicySection = policy('domainPolicy', 'domain_policy', domainPolicyExists, {
   v1: { aliases: ['iamPolicy'] },
   fixed: ['userLoginMustBeDomain'],
@@ -58,12 +57,10 @@ export const domainPolicySection = policy('domainPolicy', 'domain_policy', domai
   },
 });
 
-/** Whether a domain policy requires an organisation to validate its domains. */
 export function requiresValidation({ validateOrgDomains }: JsonObject): boolean {
   return validateOrgDomains === true;
 }
 
-/** The section of password complexity policies, which concern clear-text passwords. */
 export const passwordPolicySection = policy(
   'passwordComplexityPolicy',
   'password_complexity_policy',
@@ -140,7 +137,6 @@ export function policyKey(orgId: string, { collection, name }: Section): Documen
   return { collection, id: documentId(orgId, name) };
 }
 
-/** The properties of a section that differ between policies. */
 type PolicyOptions = Omit<Partial<Section>, 'name' | 'collection' | 'phase' | 'key' | 'error'>;
 
 /**
@@ -161,10 +157,7 @@ function policy(name: SectionName, type: string, exists: KeyedIssue, options: Po
 
 const listed = (idps: unknown): JsonObject[] => (Array.isArray(idps) ? idps.filter(isJsonObject) : []);
 
-/**
- * Sets the right owner type for the organisation's own identity providers. Returns undefined if all owner types are
- * right.
- */
+/** Returns undefined if all owner types are right. */
 function fillOwnerTypes(
   policy: JsonObject,
   orgId: string,
@@ -177,7 +170,7 @@ function fillOwnerTypes(
   return { ...policy, idps: idps.map((idp) => (isMistyped(idp) ? { ...idp, ownerType: 'IDP_OWNER_TYPE_ORG' } : idp)) };
 }
 
-/** Removes the owner type of the organisation's own identity providers. Exports add this field again. */
+/** Exports add the owner type of the organisation's own identity providers again. */
 function withoutOwnerTypes({ idps, ...policy }: JsonObject, isOwnProvider: OwnProviders): JsonObject {
   if (idps === undefined) return policy;
   const others = listed(idps).map((idp) => {
@@ -208,7 +201,7 @@ function isColour(text: string): boolean {
   return /^(#([a-f\d]{3}|[a-f\d]{6}))?$/i.test(text);
 }
 
-/** Whether a redirect URI is valid. It must have a scheme, and for http and https also a host. */
+/** For http and https, a redirect URI must also have a host. */
 function isRedirectUri(uri: string): boolean {
   if (/^https?:/i.test(uri)) return /^https?:\/\/[^/?#]/i.test(uri) && URL.canParse(uri);
   return URL.canParse(uri);

@@ -105,7 +105,6 @@ export const projectSections: readonly Section[] = [
   }),
 ];
 
-/** The properties of a section that differ between kinds of applications. */
 interface Application extends Pick<Section, 'additional' | 'check' | 'defaults' | 'optional' | 'values'> {
   readonly name: SectionName;
   readonly type: string;
@@ -114,7 +113,7 @@ interface Application extends Pick<Section, 'additional' | 'check' | 'defaults' 
   readonly facts?: readonly FieldFact[];
 }
 
-/** Creates the section of one kind of application. An id is unique among applications of all kinds. */
+/** An id is unique among applications of all kinds. */
 function application({ type, existsId, successField, facts = [], ...row }: Application): Section {
   return {
     ...row,

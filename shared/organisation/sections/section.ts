@@ -17,7 +17,7 @@ import type {
 import type { ZitadelBehaviour } from '../zitadelFacts.ts';
 import type { ZitadelRelease } from '../zitadelReleaseTable.ts';
 
-/** The phases of an import. In each phase, the import reads the export file once. */
+/** In each phase, the import reads the export file once. */
 export const phases = [1, 2, 3, 4] as const;
 
 /**
@@ -64,11 +64,9 @@ export type ValueRule = (value: unknown) => {
  * ZITADEL does.
  */
 export interface NestedRecords {
-  /** The path of the list of inner records in the outer record. */
   readonly list: FieldPath;
   /** The section of the inner records. Its phase comes after the phase of the outer record. */
   readonly section: Section;
-  /** Converts an element of the list to the canonical JSON of an inner record. */
   readonly toJson: (element: JsonObject, parent: JsonObject) => JsonObject;
 }
 
@@ -90,7 +88,6 @@ export interface Credential {
  */
 export interface FilledField {
   readonly path: FieldPath;
-  /** The value, or a function that derives the value from the record. */
   readonly value: unknown | ((json: JsonObject) => unknown);
 }
 
@@ -102,7 +99,7 @@ export type KeptField =
 
 /** A kept field whose value is in the record's JSON. The JSON omits an empty text and the value false. */
 export type KeptValue = {
-  /** The path of the field. Either the record itself or an object of ZITADEL's definition contains the field. */
+  /** Either the record itself or an object of ZITADEL's definition contains the field. */
   readonly path: FieldPath;
 } & (
   | {
@@ -125,14 +122,12 @@ interface AdditionalFields {
 
 /** The form of a section in v1 files, if it differs from v2 (zitadel 2.1). */
 interface V1Form {
-  /** Other names of the section's field in v1 files. */
   readonly aliases?: readonly string[];
   /**
    * For each list that a v1 file contains next to the record, but a v2 file inside the record: the function that
    * converts an element.
    */
   readonly lists?: Readonly<Record<string, (element: unknown) => unknown>>;
-  /** Converts a record to the v2 schema. */
   readonly convert?: (value: unknown) => unknown;
 }
 
@@ -195,7 +190,6 @@ interface AdjustedField {
   readonly held: (stored: JsonObject) => RecordWarning;
 }
 
-/** What an import must know about an organisation to drop fields from the organisation's records. */
 export interface OrganisationRules {
   readonly validatesDomains: boolean;
   /** The stored primary domain; undefined if the organisation has none. */
@@ -211,7 +205,7 @@ export interface PrimaryDomain {
 
 /** How to report a record from which the import drops a field. */
 export interface Adjustment {
-  /** The error to report; `type` is the error's type in the response. */
+  /** `type` is the error's type in the response. */
   readonly error?: { readonly type: string; readonly issue: RecordIssue };
   readonly warning?: RecordWarning;
 }
@@ -231,9 +225,7 @@ export type OwnProviders = (idpId: string) => boolean;
  * identity providers, and comparisons ignore the added fields.
  */
 interface ExportForm {
-  /**
-   * Adds the fields that only exported records have, at any position. Returns undefined if the record does not change.
-   */
+  /** May add fields at any position. Returns undefined if the record does not change. */
   readonly fill?: (
     json: JsonObject,
     orgId: string,
@@ -274,9 +266,8 @@ export interface Section {
    * without importing them.
    */
   readonly zitadelStep: (typeof zitadelSteps)[number] | 'dropped';
-  /** What ZITADEL's imports and exports do to the records of the section. */
   readonly zitadel?: ZitadelBehaviour;
-  /** The parts of a record's key, which is unique within the collection. */
+  /** Unique within the collection. */
   readonly key: readonly FieldPath[];
   readonly unique?: readonly UniqueName[];
   readonly references?: readonly Reference[];
@@ -379,7 +370,6 @@ export interface Section {
   readonly reserved?: readonly ReservedName[];
 }
 
-/** The content of a record from which an import derives warnings. */
 export interface ImportedRecord {
   readonly json: JsonObject;
   /** The JSON before its values were converted; absent if no value was converted. */
@@ -407,12 +397,10 @@ export function mayHaveOtpEmail({ additional }: Section): boolean {
 
 export const serviceUsers = { name: 'machineUsers' } as const satisfies Pick<Section, 'name'>;
 
-/** Whether a document with this partition is a record of the section. */
 export function isInSection(partition: string | undefined, { name }: { readonly name: string }): boolean {
   return partition?.startsWith(`${name}/`) === true;
 }
 
-/** Returns the partition in the store for one section of one organisation. */
 export function sectionPartition(orgId: string, { name }: { readonly name: string }): string {
   return `${name}/${orgId}`;
 }

@@ -1,10 +1,7 @@
-// Facts about how ZITADEL changes the states of records.
-
 import { isClosed, stateFields } from '../states.ts';
 import type { FieldFact } from '../zitadelFacts.ts';
 import { releasesWithoutStates } from '../zitadelReleases.ts';
 
-/** The fact that an import into ZITADEL activates inactive projects, applications, actions and grants. */
 export const activated: FieldFact = {
   does: 'changes',
   fields: ['state'],
@@ -19,7 +16,6 @@ export const activated: FieldFact = {
   ],
 };
 
-/** The fact that some releases neither import nor export the states of organisations and users. */
 export const stateless: FieldFact = {
   ...releasesWithoutStates,
   does: 'imports not',

@@ -1,12 +1,9 @@
-// References and issues that several sections share.
-
 import type { ZitadelKey } from '../../errors/recordIssues.ts';
 import type { KeyedIssue, Reference } from '../relations.ts';
 import type { GivenPrivilege } from './section.ts';
 
 /** Creates the issue of a unique name that another record has already claimed. */
 export const taken = (key: ZitadelKey): KeyedIssue => ({ id: 'V3-DKcYh', key });
-/** Creates a reference to a person or a service user. */
 export const user = (path: string, id: string): Reference => ({
   collection: 'users',
   key: [path],
@@ -27,7 +24,7 @@ export const projectRoles = (projectId: string, roleKeys: string, id: string): R
   key: [projectId, roleKeys],
   missing: { id, key: 'Errors.Project.Role.NotFound' },
 });
-/** Restricts a reference to targets in the record's own organisation. Other targets count as missing. */
+/** Targets in other organisations count as missing. */
 export const own = (reference: Reference): Reference => ({ ...reference, ifForeign: reference.missing });
 
 /** Where a privilege applies if it concerns the record's own organisation. */

@@ -3,14 +3,13 @@ import { textLanguage } from '../valueRules.ts';
 import { type RecordFact, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
 import type { Section, SectionName } from './section.ts';
 
-/** The fact that an import omits records without any text. This service omits them too. */
+/** This service omits records without any text too. */
 const contentless: RecordFact = {
   does: 'imports not',
   text: 'ZITADEL does not import texts without content',
   when: ({ json }) => hasNoText(json),
 };
 
-/** The fact that ZITADEL accepts some texts in an import but does not store them. */
 const dropped: RecordFact = {
   does: 'imports not',
   text: 'ZITADEL does not import these texts',
@@ -31,7 +30,6 @@ const writtenElsewhere: RecordFact = {
   ],
 };
 
-/** For some steps of an import into ZITADEL: the facts about the texts that this step sends. */
 const byStep: Partial<Record<Section['zitadelStep'], readonly RecordFact[]>> = {
   'message texts': [writtenElsewhere],
   dropped: [dropped],
@@ -124,7 +122,6 @@ function withoutEmptyScreens(texts: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(texts).filter(([, screen]) => !isEmpty(screen)));
 }
 
-/** Whether a record of texts contains no field except its language. */
 function hasNoText({ language: _, ...content }: JsonObject): boolean {
   return isBlank(content);
 }

@@ -1,5 +1,3 @@
-// The sections of people and service users, and the partition for users whose deletion has begun.
-
 import { type RecordWarning, warn } from '../../errors/warnings.ts';
 import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../json/jsonObject.ts';
 import type { PartitionRange, StoredDocument } from '../../store/store.ts';
@@ -159,7 +157,7 @@ export function isInDeletion({ partition }: StoredDocument): boolean {
   return partition?.startsWith(DELETION) === true;
 }
 
-/** Returns the section of a user. In canonical JSON, only people have a profile. */
+/** In canonical JSON, only people have a profile. */
 export function userSection(json: JsonObject): Section {
   return valueAt(json, 'user.profile') === undefined ? machineUserSection : humanUserSection;
 }
@@ -212,7 +210,6 @@ function canonicaliseServiceUser(json: JsonObject, orgId: string): void {
   reorder(json, { userId, user: { ...inner, userId }, state: state ?? 'USER_STATE_ACTIVE', ...kept });
 }
 
-/** Checks that a person has an e-mail address. */
 function checkPerson(record: JsonObject): RecordIssue | undefined {
   const address = textAt(record, 'user.email.email', '');
   return isEmailAddress(address) ? undefined : emailInvalid(address);
