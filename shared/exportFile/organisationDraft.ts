@@ -79,10 +79,6 @@ interface Contradiction {
   readonly other: string;
 }
 
-/**
- * The fields and policies of an organisation, collected during the validation of a file. A draft describes one entry of
- * `orgs` at first; `merge` adds other entries.
- */
 export class OrganisationDraft {
   /** For each field of the organisation, the position of the entry in `orgs` that contains the field. */
   private readonly entries = new Map<string, number>();

@@ -96,7 +96,6 @@ export const sections: readonly Section[] = [
   ...laterTextSections,
 ];
 
-/** All sections, including the organisation's own record. */
 export const recordSections: readonly Section[] = [organisationSection, ...sections];
 
 const recordSectionsByName: ReadonlyMap<string, Section> = new Map(

@@ -9,7 +9,6 @@ export function lowerCase(name: string): string {
 
 /**
  * Equivalent names must have equal parts, so convert them first, for example to lower case.
- * @param names the parts of the name
  * @param scope the organisation in which the name is unique; by default, the name is unique in the instance
  */
 export function claimKey(type: string, names: readonly string[], scope: readonly string[] = []): DocumentKey {
@@ -17,7 +16,6 @@ export function claimKey(type: string, names: readonly string[], scope: readonly
   return { collection: 'claims', id: documentId(...[type].concat(scope, names)) };
 }
 
-/** Returns the key of the claim on a name that ZITADEL compares without case. */
 export function caselessClaimKey(type: string, parts: readonly string[]): DocumentKey {
   return claimKey(type, parts.map(lowerCase));
 }

@@ -42,7 +42,6 @@ const cryptNumber = (text: string) => CRYPT_ALPHABET.indexOf(text);
 const sha2 = (id: number, characters: number) =>
   new RegExp(`^\\$${id}\\$(?:rounds=([1-9]\\d{3,8})\\$)?[^$]{0,16}\\$[./\\dA-Za-z]{${characters}}$`);
 
-/** The bcrypt costs that releases with cost limits allow by default. */
 const costs = [10, 16] as const;
 
 /** ZITADEL ignores the text after the first 60 characters. */

@@ -8,7 +8,7 @@ interface KindLists {
   readonly closedLast: string;
 }
 
-/** A fact about every import into ZITADEL. `plan` returns the sentence that a migration plan contains. */
+/** `plan` returns the sentence that a migration plan contains. */
 type ImportFact = Pick<Fact, 'since' | 'until' | 'ifKnown'> & {
   readonly plan: (kinds: KindLists) => string;
 };

@@ -29,7 +29,6 @@ export function byteLimit(field: DescField): number {
 
 const BYTES_PER_RUNE = 4;
 
-/** Returns 0 if ZITADEL's requests have no maximum for the field. */
 function maximumInRequests(field: DescField): number {
   if (!hasOption(field, rules)) return 0;
   const { case: kind, value } = getOption(field, rules).type;

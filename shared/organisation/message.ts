@@ -237,7 +237,6 @@ type Inspect = (value: unknown, path: string, found: JsonFindings) => unknown;
 
 interface KnownField {
   readonly jsonName: string;
-  /** Undefined for a field whose values need no inspection. */
   readonly inspect: Inspect | undefined;
 }
 

@@ -7,7 +7,6 @@ import { recordSchema } from './recordSchema.ts';
 import type { FieldPath, RecordIssue } from './relations.ts';
 import type { Section, ValueRule } from './sections/section.ts';
 
-/** `issue` is present if ZITADEL would reject a value. */
 export interface NormalisedRecord {
   readonly record: OrganisationRecord;
   readonly issue?: RecordIssue;

@@ -7,7 +7,6 @@ import { type OrganisationRecord, storedFields } from './record.ts';
 import type { FieldPath, KeyedIssue, Reference, UniqueName } from './relations.ts';
 import { targetParts } from './sections/sharedReferences.ts';
 
-/** `taken` is the issue if another record has already claimed this name. */
 interface PlannedClaim extends Pick<UniqueName, 'taken'> {
   readonly key: DocumentKey;
 }

@@ -38,7 +38,6 @@ export interface KeyedIssue {
   readonly params?: IssueParams;
 }
 
-/** Formats an issue like ZITADEL's error messages. */
 export function formatIssue({ id, key }: RecordIssue): string {
   return id === '' ? key : `ID=${id} Message=${key}`;
 }
@@ -100,8 +99,8 @@ export interface Reference {
   readonly key: readonly ListPath[];
   readonly missing: KeyedIssue;
   /**
-   * If the record also refers to a record of `collection`, and its own organisation owns that record, this issue
-   * replaces `missing`.
+   * If the record also refers to a record of `collection`, and its own organisation owns that record, `issue` replaces
+   * `missing`.
    */
   readonly missingBesideOwn?: { readonly collection: Collection; readonly issue: KeyedIssue };
   /**

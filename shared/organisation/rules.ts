@@ -35,7 +35,6 @@ interface Wording {
   readonly zitadels: string;
 }
 
-/** Returns undefined for a valid value. */
 type FindBroken = (value: unknown) => Wording | undefined;
 
 const EMBEDDED = 'embedded message failed validation';

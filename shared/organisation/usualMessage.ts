@@ -13,7 +13,6 @@ type FindOrder = (value: unknown, checked: boolean) => Order | undefined;
 
 interface UsualField {
   readonly name: string;
-  /** Undefined for a field whose values have no usual form. */
   readonly findOrder: FindOrder | undefined;
   readonly mayBeAbsent: boolean;
   readonly message: DescMessage | undefined;

@@ -22,7 +22,6 @@ export function textRule(convert: (text: string) => ReturnType<ValueRule>): Valu
   return (value) => (typeof value === 'string' ? convert(value) : { value });
 }
 
-/** Unsets the field if only white space remains. */
 export const trimmed: ValueRule = textRule((text) => ({ value: trimSpace(text) || undefined }));
 
 export function trimmedText(missing: RecordIssue): ValueRule {

@@ -11,7 +11,6 @@ import { contains, describeReleases, overlap, type ReleaseRange } from './zitade
 /** Secrets that a file contains only if its export selected them. */
 export type SecretField = 'withPasswords' | 'withOtp' | 'withKeys';
 
-/** A step that the user must take by hand after an import. */
 export interface ManualStep {
   /** The stable name of the step, for programs. */
   readonly reason: string;
@@ -168,7 +167,6 @@ export function importLoss(
 
 const NOT_EXPORTED = 'no export of ZITADEL contains this field';
 
-/** If the fact applies only to some releases, the text begins with the names of these releases. */
 export function stepRow(fact: Omit<Fact, 'steps'>, step: Pick<ManualStep, 'because' | 'remedy'>): IssueRow {
   const { because = fact.text, remedy } = step;
   const { releasesInText = false, ifKnown = false } = fact;

@@ -44,13 +44,13 @@ export function haveStates(releases: ReleaseRange): boolean {
   return contains(releasesWithStates, releases);
 }
 
-/** Consecutive releases with the same sign (`ReleaseRow.sign`). Earlier releases do not show this sign. */
+/** Consecutive releases that one field of imports identifies (`ReleaseRow.sign`). Earlier releases lack this field. */
 export interface SignedReleases {
   readonly sign: Extract<ReleaseRow['sign'], { readonly field: string }>;
   readonly releases: ReleaseRange;
 }
 
-/** Groups the releases by their signs, the newest first. `oldest` contains the releases that no sign can show. */
+/** `oldest` contains the releases that no field of imports identifies. */
 export function signedReleases(): { readonly newestFirst: readonly SignedReleases[]; readonly oldest: ReleaseRange } {
   const newestFirst: SignedReleases[] = [];
   let last = zitadelReleases.at(-1);

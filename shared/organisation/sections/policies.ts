@@ -157,7 +157,6 @@ function policy(name: SectionName, type: string, exists: KeyedIssue, options: Po
 
 const listed = (idps: unknown): JsonObject[] => (Array.isArray(idps) ? idps.filter(isJsonObject) : []);
 
-/** Returns undefined if all owner types are right. */
 function fillOwnerTypes(
   policy: JsonObject,
   orgId: string,

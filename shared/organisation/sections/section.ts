@@ -233,7 +233,6 @@ interface ExportForm {
   ) => JsonObject | undefined;
   /** Removes the fields that only exported records have, for a comparison. */
   readonly withoutFilled?: (json: JsonObject, isOwnProvider: OwnProviders) => JsonObject;
-  /** Lists the ids of the identity providers to which a record refers. */
   readonly providers?: (json: JsonObject) => readonly string[];
   /** Removes from a record the references to identity providers that the target lacks. */
   readonly keepProviders?: (json: JsonObject, isKept: (id: string) => boolean) => void;
