@@ -24,7 +24,7 @@ import {
   requireMirrorOptions,
   requireOneSource,
 } from './request/envelope.ts';
-import { isFileRequest, readFileOptions } from './request/fileRequest.ts';
+import { readQuery } from './request/fileRequest.ts';
 import { KeptObject } from './request/keptObject.ts';
 import { type ImportAnswer, type ImportClient, respond } from './results/respond.ts';
 import { uniqueStamp } from './stamp.ts';
@@ -80,7 +80,7 @@ async function runImport(
     if (timeout !== undefined) call.limit(parseDuration(timeout, limits.timeoutMs));
   };
   // Rejects an invalid query before the file arrives.
-  const options = isFileRequest(request) ? readFileOptions(request) : undefined;
+  const options = readQuery(request);
   if (options !== undefined) limitTime(options);
   // Read this before the body: while the body arrives, calls without the lock can change records.
   const beginning = await readBeginning(called, call.signal);

@@ -31,6 +31,9 @@ const inJson = (path: string, name: string, body: object, message: RegExp): BadR
   message,
 });
 
+const onlyInBody = (field: string) =>
+  new RegExp(`^${field}: has no effect in the query of a request whose body is JSON: move it into the body`);
+
 /** Requests that are JSON objects: a row for each rule that joins several fields. The fields have unit tests. */
 const ofJson: readonly BadRequest[] = [
   inJson(EXPORT, 'response_output false and no gcs_output', { response_output: false }, /response_output.*gcs_output/),
@@ -41,6 +44,14 @@ const ofJson: readonly BadRequest[] = [
     /^timeout: must be a positive duration of at most .*such as "30s"/,
   ),
   inJson(EXPORT, 'a bucket that is a path', { gcs_output: gcs({ bucket: '../b' }) }, /^gcs_output.bucket: must /),
+  inJson(
+    `${EXPORT}?with_passwords=true`,
+    'an option in the query',
+    { response_output: true },
+    onlyInBody('with_passwords'),
+  ),
+  inJson(`${IMPORT}?dry_run=true`, 'an option in the query', { data_orgs: file }, onlyInBody('dry_run')),
+  inJson(`${IMPORT}?colour=%ff&dryRun`, 'an option in the query', { data_orgs: file }, onlyInBody('dryRun')),
   inJson(IMPORT, 'a source that is null', { data_orgsv1: null }, /^data_orgsv1: no source: set exactly one of /),
   inJson(
     IMPORT,
@@ -64,7 +75,7 @@ const ofJson: readonly BadRequest[] = [
     IMPORT,
     'an export of another product',
     { dataOrgsv1: { realm: 'my', users: [] } },
-    /^data_orgsv1: the value is an export of another product, not an export file: convert the file to an object, .* docs\/other-products\.md shows/,
+    /^data_orgsv1: the value is an export of another product, not an export file: convert the file to an object .*, as docs\/other-products\.md shows/,
   ),
   inJson(IMPORT, 'a timeout after the file', { data_orgsv1: file, timeout: 30 }, /^timeout: expected text/),
   inJson(IMPORT, 'an empty gcs object', { data_orgsv1_gcs: {} }, /^data_orgsv1_gcs.bucket: must have 3 to 63/),

@@ -8,10 +8,10 @@ import { isPercentEncodedUtf8 } from '../../../shared/http/nodeResponse.ts';
 import { snakeCase } from '../../../shared/json/spelling.ts';
 import { MAX_NAME_CHARACTERS, nearestName } from '../../../shared/nearestName.ts';
 import { MAX_ISSUES } from '../../../shared/organisation/rules.ts';
-import { readRequest, spellings } from '../../../shared/wire/requestMessage.ts';
+import { readRequest, rejectFieldsInQuery, spellings } from '../../../shared/wire/requestMessage.ts';
 import { EXPORT_FILE, type ImportRequest, importFields, importOptions, importRequest } from '../contract.ts';
 
-export function isFileRequest({ headers }: Request): boolean {
+function isFileRequest({ headers }: Request): boolean {
   const [type = ''] = (headers.get('content-type') ?? '').split(';');
   return type.trim().toLowerCase() === EXPORT_FILE;
 }
@@ -29,11 +29,19 @@ function kindOf(schema: z.ZodType) {
 }
 
 /**
- * Reads the options of a request whose body is the export file. Errors contain the names of parameters but not their
- * values.
- * @throws IdentityError INVALID_ARGUMENT for an unknown parameter, a repeated parameter, or an invalid value
+ * Reads the options in the query of a request whose body is the export file.
+ * @returns undefined for a request whose body is JSON
+ * @throws IdentityError INVALID_ARGUMENT for a wrong query, and for options in the query of a JSON request
  */
-export function readFileOptions({ url }: Pick<Request, 'url'>): ImportRequest {
+export function readQuery(request: Request): ImportRequest | undefined {
+  if (isFileRequest(request)) return readFileOptions(request);
+  const remedy = `move it into the body, or send the file alone as the body, with Content-Type: ${EXPORT_FILE}`;
+  rejectFieldsInQuery(request, importFields, remedy);
+  return undefined;
+}
+
+// Errors contain the names of parameters but not their values, which may be secrets.
+function readFileOptions({ url }: Pick<Request, 'url'>): ImportRequest {
   const { search, searchParams } = new URL(url);
   // If a query is not valid UTF-8, decoding would change the values that the client sent.
   if (!isPercentEncodedUtf8(search))
