@@ -18,7 +18,6 @@ export interface ListedOrganisation {
   readonly state: string;
 }
 
-/** A person or service user in a list. */
 export interface ListedUser {
   readonly userId: string;
   readonly orgId: string;
@@ -26,15 +25,14 @@ export interface ListedUser {
   readonly kind: 'person' | 'service user';
   /** The name of the state in ZITADEL's enum. */
   readonly state: string;
-  /** The user's e-mail address. Absent for service users, which have none. */
+  /** Absent for service users. */
   readonly email?: string;
   readonly factors: readonly Factor[];
 }
 
-/** The roles of a user on the instance or in an organisation. */
 export interface ListedMember {
   readonly userId: string;
-  /** The organisation in which the user has the roles. Absent for roles on the instance. */
+  /** Absent for roles on the instance. */
   readonly orgId?: string;
   readonly roles: readonly string[];
 }
@@ -46,7 +44,6 @@ export async function* listOrganisations(store: Store): AsyncGenerator<ListedOrg
       yield { orgId: textAt(json, 'orgId', ''), name: textAt(json, 'org.name', ''), state };
 }
 
-/** Returns whether a section contains people or service users. */
 export function userKind(section: Section): ListedUser['kind'] {
   return section === machineUserSection ? 'service user' : 'person';
 }
@@ -85,8 +82,7 @@ async function* readUsers(store: Store, orgId: string | undefined): AsyncGenerat
 }
 
 /**
- * Lists the members of one organisation, or the members of the instance and of all its organisations.
- * @param orgId the organisation whose members are listed; undefined lists all members
+ * Lists the members of one organisation, or, if `orgId` is undefined, of the instance and all its organisations.
  * @throws IdentityError NOT_FOUND for an unknown organisation
  */
 export async function* listMembers(store: Store, orgId: string | undefined): AsyncGenerator<ListedMember> {
@@ -99,10 +95,7 @@ export async function* listMembers(store: Store, orgId: string | undefined): Asy
     yield { userId: textAt(json, 'userId', owner), orgId: owner, roles: parseRoles(document) };
 }
 
-/**
- * Reads the records of a section.
- * @param only the organisation whose records are read; undefined reads the records of all organisations
- */
+/** @param only the id of an organisation; undefined reads the records of all organisations */
 async function* readSection(
   store: Store,
   section: { readonly collection: Collection; readonly name: string },

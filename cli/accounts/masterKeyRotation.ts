@@ -49,7 +49,6 @@ export interface Rekeyed {
   readonly earlierKeys: readonly EarlierKey[];
 }
 
-/** A replaced key, which encrypts no secret of the database any more. */
 interface EarlierKey {
   readonly id: string;
   /** The file that contains the key; absent if the key comes from an environment variable. */

@@ -36,7 +36,6 @@ export function createServiceUser(store: Store, name: string, orgId: string | un
  */
 const MIGRATION_USER = 'migration-';
 
-/** Whether a user was created for a migration. */
 export function isMigrationUser(userId: string): boolean {
   return userId.startsWith(MIGRATION_USER);
 }

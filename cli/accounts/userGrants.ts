@@ -1,5 +1,3 @@
-// Grants of users: their roles in projects.
-
 import { deleteFound, forgetImports, type Stored, scanStored } from '../../shared/accounts/dependents.ts';
 import { requireOrganisation, requireUser } from '../../shared/accounts/userAccounts.ts';
 import { userGrantUnknown } from '../../shared/errors/commandErrors.ts';
@@ -65,7 +63,6 @@ export async function removeUserGrants(store: Store, selection: GrantSelection):
   return removed;
 }
 
-/** Yields the grants of a user in batches. Each grant comes with the document that stores it. */
 async function* readGrants(
   store: Store,
   { userId, projectId, orgId }: GrantSelection,

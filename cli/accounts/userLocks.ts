@@ -7,7 +7,6 @@ import type { DocumentFields } from '../../shared/store/documentFields.ts';
 import { userKey } from '../../shared/store/documentKeys.ts';
 import type { Store, StoredDocument } from '../../shared/store/store.ts';
 
-/** For each change, the states that permit the change, and the state after the change. */
 const lockChanges = {
   lock: { from: ['USER_STATE_ACTIVE', 'USER_STATE_INITIAL'], to: 'USER_STATE_LOCKED' },
   unlock: { from: ['USER_STATE_LOCKED'], to: 'USER_STATE_ACTIVE' },

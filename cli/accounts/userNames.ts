@@ -7,7 +7,6 @@ import { type ListedUser, userKind } from './listing.ts';
 
 const MAX_KNOWN_NAMES = 10_000;
 
-/** Finds the names of an instance's existing users, with a cache. */
 export class UserNames {
   private readonly store: Reader;
   private readonly known = new Map<string, string | undefined>();
@@ -16,7 +15,7 @@ export class UserNames {
     this.store = store;
   }
 
-  /** Finds the name of a user. Returns undefined if no user has the id. */
+  /** Returns undefined if no user has the id. */
   async find(userId: string | undefined): Promise<string | undefined> {
     if (userId === undefined || this.known.has(userId)) return this.known.get(userId ?? '');
     const [document] = await this.store.getMany([userKey(userId)], ['body']);

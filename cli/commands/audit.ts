@@ -71,7 +71,6 @@ interface EventNames {
   readonly past: PastNames;
 }
 
-/** An event with the names of its caller and its target. */
 type NamedEvent = ReadEvent & { readonly userName?: string; readonly targetName?: string };
 
 /**
@@ -148,10 +147,9 @@ const eventsAboutUsers: ReadonlySet<string> = new Set([
   'command.userUnlock',
 ]);
 
-/** The record types of users, as the audit events of deleted records contain them. */
 const userTypes: ReadonlySet<string> = new Set(['human_user', 'machine_user']);
 
-/** Returns the id and the name of the user whom an event concerns. Returns undefined if the event lacks either. */
+/** Returns undefined unless the event contains both the id and the name of a user. */
 function namedIn({ event, outcome, type, target, name, ids }: ReadEvent): readonly [string, string] | undefined {
   if (event === 'command.serviceUserCreate' && outcome === 'ok' && target !== undefined && ids?.userId !== undefined)
     return [ids.userId, target];

@@ -19,7 +19,6 @@ import { warnOn } from '../terminal/terminal.ts';
 
 const NO_FILES = 'has no backup files: use the backups of Cloud Firestore';
 
-/** Copies an embedded database to a new file, and shows the progress of the copy. */
 export async function backUp(location: StoreLocation, file: string, stderr: Surroundings['stderr']): Promise<void> {
   const directory = embeddedDirectory(location, NO_FILES);
   await requireFreeFile(file);
@@ -45,10 +44,7 @@ async function copyShown(
   });
 }
 
-/**
- * Creates an embedded database from a backup.
- * @param options `key` is the file with the instance's master key; `stderr` receives progress and warnings
- */
+/** @param options `key` is the file with the instance's master key; `stderr` receives progress and warnings */
 export async function restoreBackup(
   location: StoreLocation,
   file: string,

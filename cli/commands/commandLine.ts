@@ -23,7 +23,6 @@ import { commandUsage, commonOptions, exampleText, helpFormat } from './help.ts'
 import { Commander, fullCommandName, parsingError } from './parsingErrors.ts';
 
 /**
- * Parses a command line, runs its command and prints errors.
  * @param words the words after `identity`
  * @returns the exit code
  */
@@ -87,9 +86,7 @@ const version = typeof COMMIT === 'string' ? `${packageJson.version} (${COMMIT})
 
 type RunCommand = (command: Command, given: GivenValues) => Promise<void>;
 
-/**
- * Builds the parser of command lines from the definitions of commands. The parser throws errors without printing them.
- */
+/** The parser throws errors without printing them. */
 export function createProgram(
   run: RunCommand,
   output: Pick<OutputConfiguration, 'writeOut' | 'writeErr' | 'getOutHelpWidth'> = {},

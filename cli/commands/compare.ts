@@ -73,7 +73,6 @@ export const compareCommand = defineCommand({
     }),
 });
 
-/** A default organisation that the comparison leaves out. */
 interface StayingOrganisation {
   readonly orgId: string;
   /** The name of the place whose default organisation this is. */
@@ -98,10 +97,7 @@ async function stayingOrganisations(
   });
 }
 
-/**
- * Returns both sides with the options of their exports. If exactly one side is a file, the export of the other side
- * contains only the organisations of that file.
- */
+/** If exactly one side is a file, the export of the other side contains only the organisations of that file. */
 async function selectOrganisations(
   [first, second]: readonly [Place, Place],
   options: PlaceExportOptions,
@@ -174,7 +170,6 @@ function verdictOf({ isEqual, counts, expected }: ComparedSides, isWhole: boolea
   return expected.size === 0 ? equal : `${equal}, except for expected differences of ZITADEL`;
 }
 
-/** Returns a line with the number of records that the output omits. Returns no line if the output lists all records. */
 function further(omitted: number, remedy: string): string[] {
   return omitted === 0 ? [] : [`and ${counted(omitted, 'further record')}${remedy}`];
 }

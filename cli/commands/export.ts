@@ -97,10 +97,7 @@ async function exportInto(
   return exportOutput(stored, counter, content, requested, unexported);
 }
 
-/**
- * Stores an export.
- * @param secrets the selected secrets if the call has `--for-zitadel`, otherwise undefined
- */
+/** @param secrets undefined unless the call has `--for-zitadel` */
 async function storeExport(
   target: FilePlace,
   read: Required<ReadContent>,

@@ -9,12 +9,10 @@ const bold = (text: string) => styleText('bold', text, { validateStream: false }
 
 const jsonOption = { json: flag('print one JSON document on standard output') };
 
-/** Returns the options of every command that runs on an instance: none for other commands. */
 export function commonOptions({ instance }: Command): Options {
   return instance === 'none' ? {} : { ...instanceOptions, ...jsonOption };
 }
 
-/** Returns the part of a command's usage after the command's name: arguments, required options, and `[OPTIONS]`. */
 export function commandUsage(command: Command): string {
   const needed = Object.entries(command.options).flatMap(([name, option]) =>
     option.value !== undefined && option.isRequired ? [`--${name} ${option.value}`] : [],
@@ -54,7 +52,6 @@ export const helpFormat = (all: readonly Command[]): HelpConfiguration => ({
   styleTitle: bold,
 });
 
-/** Returns a command's examples for the end of its help. */
 export function exampleText({ examples }: Command, columns = DEFAULT_COLUMNS): string {
   const lines = examples.map((example) => commandLine(callText(example)));
   return `\n${layOut(section(lines.length === 1 ? 'Example:' : 'Examples:', lines), { columns, isColoured: true })}`;
@@ -79,7 +76,6 @@ function commandOverview(all: readonly Command[], columns: number): string {
   return `${layOut(lines, { columns, isColoured: true })}\n`.replace(/^(?:Usage|PLACE|Exit codes):/gm, bold);
 }
 
-/** Whether a command can run without a subcommand. */
 function isRunnable({ options }: Commander): boolean {
   return options.length > 0;
 }
@@ -95,13 +91,12 @@ function commandDescription(command: Commander): string {
 
 const USAGE = 'Usage: ';
 
-/** Wraps a usage text. Does not break a line between an option and its value. */
+/** Does not break a line between an option and its value. */
 function wrapUsage(usage: string, columns: number): string {
   const whole = usage.replace(/--\S+ [A-Z]\S*/g, (part) => part.replaceAll(' ', '\u00a0'));
   return layOut([whole], { columns: columns - USAGE.length, isColoured: false }).replaceAll('\u00a0', ' ');
 }
 
-/** Breaks words that are longer than the width of their column. */
 function breakWords(text: string, width: number): string {
   return text.replace(new RegExp(`\\S{${width}}(?=\\S)`, 'g'), '$& ');
 }

@@ -122,7 +122,7 @@ interface Importing {
    * Whether the import includes all secrets of the source, because the source is a file and the call has no `--with`.
    */
   readonly takesAll: boolean;
-  /** The new file that receives the failed records, if the call has `--failed`. */
+  /** Undefined unless the call has `--failed`. */
   readonly failedFile: FilePlace | undefined;
   /**
    * Asks the user to confirm the deletions that a dry run has predicted. Resolves to the number of deletions that the
@@ -131,10 +131,7 @@ interface Importing {
   readonly confirm: ((plan: ImportResponse) => Promise<number | undefined>) | undefined;
 }
 
-/**
- * Asks the user to confirm the deletions that a dry run has predicted. If the dry run has errors, returns undefined
- * without asking.
- */
+/** Returns undefined without asking if the dry run has errors. */
 async function confirmTrial(
   trial: ImportResponse,
   target: string,
@@ -145,7 +142,7 @@ async function confirmTrial(
   return await confirmDeletions(deletions, target, call, section(deletionsTitle(true), deletionLines(deletions)));
 }
 
-/** Opens a new file for writing. If the file exists, fails before the import starts. */
+/** If the file exists, fails before the import starts. */
 async function openNewFile(path: string, { stderr, signal }: Surroundings): Promise<FilePlace> {
   const { openFile } = await import('../places/filePlace.ts');
   const file = openFile(path, warnOn(stderr));
@@ -194,7 +191,7 @@ async function importInto(
   return importOutput(response, target.name, isRefused ? { ...options, dryRun: true } : options, file);
 }
 
-/** Copies content that can be read only once, so that the command can read the copy repeatedly. Shows the progress. */
+/** Copies content that can be read only once, so that the command can read the copy repeatedly. */
 async function copyContent(name: string, content: ExportFile, { output, signal }: CallContext): Promise<ExportFile> {
   const { makeRepeatable } = await import('../exports/fileContent.ts');
   const { RecordCounter } = await import('../exports/recordCounter.ts');
@@ -205,10 +202,7 @@ async function copyContent(name: string, content: ExportFile, { output, signal }
   );
 }
 
-/**
- * The file of failed records, or the error of writing it. The command throws `error` only after it has printed the
- * result of the import.
- */
+/** The command throws `error` only after it has printed the result of the import. */
 interface StoredFailures {
   readonly file?: FailedFile | undefined;
   readonly error?: unknown;
@@ -248,10 +242,7 @@ function failedLines({ file, error }: StoredFailures): readonly string[] {
   ];
 }
 
-/**
- * Opens the export of the source. If the source is a file and the call has --with, requires that --with selects all
- * secrets of the file.
- */
+/** If the source is a file and the call has --with, requires that --with selects all secrets of the file. */
 async function openSource(
   source: Place,
   options: PlaceExportOptions,
@@ -272,7 +263,7 @@ interface ImportedFile {
    * server ignored, and passwords that the import left out.
    */
   readonly requested: readonly string[];
-  /** The file of failed records, or the error of writing it. Undefined if the call has no --failed. */
+  /** Undefined if the call has no `--failed`. */
   readonly storedFailures: StoredFailures | undefined;
   /** Whether the user did not confirm the deletions that a dry run has predicted. */
   readonly isRefused: boolean;

@@ -17,15 +17,10 @@ const UNMATCHED = 'unmatched';
 
 export interface Metrics {
   readonly observer: RequestObserver;
-  /** Renders all metrics in Prometheus' text format. */
   render(): Promise<string>;
   readonly contentType: string;
 }
 
-/**
- * Creates the metrics of this process and of its database.
- * @param counts the numbers of documents that this process has read and written
- */
 export function createMetrics({ directory }: StoreLocation, counts: DocumentCounts): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -73,7 +73,6 @@ function isAddress(text: string): boolean {
   return /^https?:\/\//i.test(text);
 }
 
-/** Removes the factors of people in an instance of this service or in ZITADEL. */
 async function removeRemotely(address: string, call: RemovalCall & { readonly options: SecretFiles }): Promise<Output> {
   const users = await givenUsers(call);
   const { openAddress } = await import('../open/openPlaces.ts');
@@ -93,7 +92,7 @@ async function givenUsers({ arguments: [given], options: { file } }: RemovalCall
   throw usageError(file === undefined ? 'specify the people: USER, or --file FILE' : `${file} lists no people`);
 }
 
-/** Patterns of lines that cannot specify a person, with a description of each. The first matching pattern applies. */
+/** The first matching pattern applies. */
 const wrongLines = [
   { pattern: /(?!\t)\p{Cc}|\ufffd/u, found: 'is not text in UTF-8, but compressed or in another encoding' },
   { pattern: /^[[{]/, found: 'is JSON' },
@@ -121,10 +120,7 @@ function listedUsers(text: string, file: string): string[] {
   return users;
 }
 
-/**
- * Reads the file that `--file` specifies.
- * @throws the error of the operating system, with the file's path
- */
+/** @throws the error of the operating system, with the file's path */
 async function readList(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
@@ -140,7 +136,6 @@ const removalOutcomes = {
   notEnabled: 'not enabled',
 } as const;
 
-/** A person, and the outcome of removing the person's OTP e-mail factor. */
 interface Removal extends Match {
   readonly user: string;
   readonly outcome: keyof typeof removalOutcomes;

@@ -40,10 +40,7 @@ export async function parseValues(command: Command, { positionals, options }: Gi
   return { arguments: parsedArguments, options: parsedOptions };
 }
 
-/**
- * Parses the values of an argument or option.
- * @param subject the name of the argument or option in errors
- */
+/** @param subject the name of the argument or option in errors */
 async function parseAll(kind: ValueName, subject: string, texts: readonly string[]): Promise<unknown[]> {
   if (texts.length === 0) return [];
   const { schema, remedy } = valueFormat(kind);

@@ -1,5 +1,3 @@
-// Creates the errors for command lines that commander cannot parse.
-
 import { Command as CommanderCommand, type CommanderError } from 'commander';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { usageError } from '../terminal/command.ts';
@@ -20,13 +18,11 @@ export class Commander extends CommanderCommand {
   }
 }
 
-/** What is wrong with a command line, and the known name that the user may have meant. */
 interface Problem {
   readonly text: string;
   readonly nearest?: string | undefined;
 }
 
-/** Creates the error for a command line, with a remedy. */
 export async function parsingError(
   error: CommanderError,
   command: CommanderCommand,

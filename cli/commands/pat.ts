@@ -1,5 +1,3 @@
-// The commands on personal access tokens.
-
 import { operations } from '../../shared/auth/token.ts';
 import {
   defineInstanceCommand,

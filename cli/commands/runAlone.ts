@@ -1,5 +1,3 @@
-// Runs commands that delete records. Each such command locks the instance exclusively.
-
 import type { Writable } from 'node:stream';
 import { systemAccount } from '../../shared/audit/openAudit.ts';
 import { commandInterrupted } from '../../shared/errors/commandErrors.ts';
@@ -15,10 +13,7 @@ interface Call {
   readonly stderr: Writable;
 }
 
-/**
- * An operation that locks the instance. `phase` is the name of the work in the progress; `interruption` is the message
- * if the operation is interrupted.
- */
+/** `phase` is the name of the work in the progress; `interruption` is the message if the operation is interrupted. */
 interface Operation {
   readonly name: string;
   readonly phase: string;

@@ -28,10 +28,6 @@ import { parseValues } from './parseValues.ts';
 
 type AnyOutput = Output | ListOutput | undefined;
 
-/**
- * Checks the values of a call, runs its command and prints the output.
- * @returns how the command ended
- */
 export async function runCommand(
   command: Command,
   given: GivenValues,
@@ -96,7 +92,7 @@ async function* rowLines({ rows }: ListOutput, asJson: boolean): AsyncGenerator<
   for await (const { json, cells } of rows) yield `${asJson ? printableJson(json) : cells.map(printable).join('\t')}\n`;
 }
 
-/** Yields a list as JSON, row by row. Yields nothing if the first row fails. */
+/** Yields nothing if the first row fails. */
 async function* jsonLines({ name, rows }: ListOutput): AsyncGenerator<string> {
   const start = `{${JSON.stringify(name)}:[`;
   let count = 0;
@@ -160,10 +156,7 @@ function commandFacts(command: InstanceCommand, { positionals, options }: GivenV
   };
 }
 
-/**
- * Returns the name of the user whom a call concerns. The audit trail records this name, because another call may delete
- * the user later.
- */
+/** The audit trail records the user's name, because another call may delete the user later. */
 async function nameFacts(command: InstanceCommand, { positionals, options }: GivenValues, store: Store) {
   const userId = command.arguments[0]?.value === 'USER_ID' ? positionals[0] : options.user?.[0];
   if (userId === undefined) return {};
@@ -185,7 +178,6 @@ function recordedOutput(output: AnyOutput): AuditFacts {
   return data === undefined || Object.keys(data).length === 0 ? {} : { ids: data };
 }
 
-/** Creates the error that the audit trail records if the user did not confirm the call. */
 function unconfirmed(): IdentityError {
   return new IdentityError({ code: 'CANCELLED', text: 'not confirmed: nothing is changed' });
 }

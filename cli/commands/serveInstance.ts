@@ -32,7 +32,6 @@ interface ServerSettings {
   readonly docs: boolean;
 }
 
-/** Serves the three functions on one port, until a signal stops the process. */
 export async function serveInstance(
   call: Surroundings & OpenInstance,
   { host, port, docs }: ServerSettings,
@@ -80,10 +79,7 @@ export async function serveInstance(
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/**
- * If the configuration contains a port for metrics, starts a server for metrics on this port. Otherwise does not load
- * the package `prom-client`.
- */
+/** Loads the package `prom-client` only if the configuration contains a port for metrics. */
 async function startMetrics({ metricsPort, storeLocation }: Config, store: Store) {
   if (metricsPort === undefined) return undefined;
   const { createMetrics, serveMetrics } = await import('./metrics.ts');
@@ -93,14 +89,13 @@ async function startMetrics({ metricsPort, storeLocation }: Config, store: Store
   return { observer: metrics.observer, server };
 }
 
-/** An address on which to listen, and the name of the setting that changes the port. */
+/** `setting` is the name of the setting that changes the port. */
 interface Address {
   readonly host: string;
   readonly port: number;
   readonly setting: string;
 }
 
-/** Functions that create the error for an unavailable address, by the operating system's error codes. */
 const errors: Readonly<Record<string, (address: Address) => Error>> = {
   EACCES: ({ port, setting }) => portForbidden({ port, setting }),
   EADDRINUSE: ({ port, setting }) => portInUse({ port, setting }),
@@ -108,10 +103,7 @@ const errors: Readonly<Record<string, (address: Address) => Error>> = {
   ENOTFOUND: ({ host }) => hostUnknown({ host }),
 };
 
-/**
- * Starts a server on an address.
- * @throws IdentityError if the address is not available; the message contains the setting to change
- */
+/** @throws IdentityError if the address is not available; the message contains the setting to change */
 export async function listen(address: Address, start: () => Promise<RunningServer>): Promise<RunningServer> {
   try {
     return await start();

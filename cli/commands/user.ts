@@ -145,10 +145,6 @@ interface Deletion {
   readonly remove: typeof deleteServiceUser;
 }
 
-/**
- * Locks the instance, and deletes a user.
- * @returns the text that the command prints
- */
 async function deleteAlone(call: DeletionCall, { name, kind, remove }: Deletion): Promise<string> {
   const {
     arguments: [userId],

@@ -19,14 +19,12 @@ import { type ComparedSide, readTogether, type SideInspection } from './readToge
 
 interface Comparing {
   readonly database: RunDatabase;
-  /** The maximum number of differing records that the result lists. */
   readonly maxListed: number;
   readonly explain: Explain;
   readonly first: ComparedSide & {
-    /** The result of an earlier reading of this side, if there was an earlier reading. */
     readonly earlier?: SideInspection;
   };
-  /** The second side. The options of its export may depend on the content of the first side. */
+  /** The options of this side's export may depend on the content of the first side. */
   readonly second: {
     readonly place: Place;
     readonly options: (first: Pick<Inspection, 'organisations'>) => PlaceExportOptions;
@@ -94,10 +92,7 @@ async function readBoth({ database, first, second }: Comparing, context: CallCon
   return read !== undefined && isDeepStrictEqual(second.options(read[0]), options) ? read : undefined;
 }
 
-/**
- * Compares both sides, which the caller has already read, and shows the number of compared records.
- * @param expected the number of records of the larger side
- */
+/** @param expected the number of records of the larger side */
 export function trackComparison(
   database: RunDatabase,
   expected: number,
@@ -114,7 +109,6 @@ export function trackComparison(
   );
 }
 
-/** Returns the number of records that were read from a place. */
 export function recordsOf({ tally: { counts } }: Pick<PlaceInspection, 'tally'>): number {
   return total(counts);
 }

@@ -1,13 +1,7 @@
-// Differences between two places, as lines of text.
-
 import { recordNoun } from '../../shared/errors/nouns.ts';
 import type { FieldDifference } from '../../shared/organisation/equality.ts';
 import { counted, MAX_LINES, named, numberText } from '../terminal/numberTexts.ts';
 
-/**
- * Returns a line with the kinds of secrets that the comparison leaves out. Returns no line if the comparison includes
- * all kinds.
- */
 export function notComparedLines(kinds: readonly string[]): string[] {
   return kinds.length === 0 ? [] : [`not compared: ${kinds.join(', ')} (--with selects them)`];
 }
@@ -40,10 +34,7 @@ interface DifferingRecord {
   readonly isRepeat?: boolean | undefined;
 }
 
-/**
- * Returns the lines about a differing record.
- * @param onlyIn the name of the only side that has the record; undefined if both sides have the record
- */
+/** @param onlyIn the name of the only side that has the record; undefined if both sides have the record */
 export function differenceLines(
   { section, orgId, orgName, id, name, reason, isRepeat = false }: DifferingRecord,
   onlyIn: string | undefined,
@@ -59,10 +50,7 @@ export function differenceLines(
   });
 }
 
-/**
- * Returns the texts of differing fields. The values of secrets are never shown.
- * @param sides the names of the sides in texts about secrets
- */
+/** Never shows the values of secrets. */
 export function fieldTexts(
   fields: readonly FieldDifference[],
   [first, second]: readonly [string, string],
@@ -77,7 +65,6 @@ export function fieldTexts(
 
 const MAX_VALUE_CHARACTERS = 200;
 
-/** Returns a value as JSON, shortened if it is long; undefined for an absent value. */
 function valueText(value: unknown): string | undefined {
   const text = value === undefined ? undefined : JSON.stringify(value);
   return text === undefined || text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;

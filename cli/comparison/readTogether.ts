@@ -66,10 +66,7 @@ interface OpenedSide extends Pick<PairedExport, 'isSelected'> {
   readonly counter: RecordCounter;
 }
 
-/**
- * Prepares an opened side for a simultaneous reading.
- * @returns undefined if the content is not an export of this service
- */
+/** @returns undefined if the content is not an export of this service */
 function pairedExport(
   { content: { once }, counter, isSelected }: OpenedSide,
   visitor: PairedExport['visitor'],

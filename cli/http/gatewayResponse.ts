@@ -32,10 +32,7 @@ export function isRedirection(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/**
- * Returns the error for a response that comes from a gateway or another server, not from the instance. The error
- * contains a remedy.
- */
+/** Returns the error for a response that comes from a gateway or another server, not from the instance. */
 export function gatewayError(place: string, response: HttpResponse, text: string): IdentityError {
   const { status, headers } = response;
   const sentence = sentenceIn(text);

@@ -1,5 +1,3 @@
-// The HTTP client for instances of this service and for ZITADEL.
-
 import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
@@ -119,7 +117,6 @@ async function* receive(
 /** The time limit of each attempt at a short call, unless the call or the connection has its own limit. */
 const RESPONSE_LIMIT_MS = 30_000;
 
-/** The address of a server, and the signal that ends calls of this server. */
 export interface CallConnection {
   /** The address without a trailing slash. */
   readonly origin: string;
@@ -139,10 +136,7 @@ interface AttemptLimit {
   readonly error: (call: string) => Error | undefined;
 }
 
-/**
- * Starts the time limit of an attempt.
- * @param timeoutMs the call's own limit; by default, the limit of the connection applies
- */
+/** @param timeoutMs the call's own limit; by default, the limit of the connection applies */
 export function limitAttempt(connection: CallConnection, timeoutMs?: number): AttemptLimit {
   const { origin, responseLimitMs = RESPONSE_LIMIT_MS } = connection;
   const limit = AbortSignal.timeout(timeoutMs ?? responseLimitMs);
@@ -156,7 +150,6 @@ export function limitAttempt(connection: CallConnection, timeoutMs?: number): At
   };
 }
 
-/** How to send requests to a server that responds within seconds. */
 interface BrieflyCalled<Call> extends Pick<Patience, 'onRetry'> {
   /** The server's name in messages. */
   readonly name: string;
@@ -212,7 +205,7 @@ async function isAskedFor(request: ClientRequest): Promise<boolean> {
   }
 }
 
-/** Reads a response as text, up to a limit. */
+/** Truncates the text after `maxBytes` bytes. */
 export async function readText(
   { body, headers }: Pick<HttpResponse, 'body' | 'headers'>,
   maxBytes: number,
@@ -237,9 +230,7 @@ async function* untilLost(body: HttpResponse['body']): AsyncGenerator<Uint8Array
   }
 }
 
-/**
- * Returns the character encoding in a media type. Returns undefined without an encoding, and for an unknown encoding.
- */
+/** Returns undefined without an encoding, and for an unknown encoding. */
 function charsetIn(type = ''): string | undefined {
   const [, charset] = /;\s*charset="?([\w-]+)/i.exec(type) ?? [];
   try {
@@ -249,7 +240,7 @@ function charsetIn(type = ''): string | undefined {
   }
 }
 
-/** Reads a response. If the response is larger than the limit, stops after the chunk that exceeds the limit. */
+/** If the response is larger than the limit, stops after the chunk that exceeds the limit. */
 export async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -43,7 +43,6 @@ export function laterError(
   return placeUnavailable(params, defined({ cause, retryAfterSeconds }));
 }
 
-/** Whether an error stands for a response that asks the client to repeat the request later. */
 export function isLater(error: unknown): error is IdentityError & { readonly retryAfterSeconds: number } {
   return placeUnavailable.is(error) && error.retryAfterSeconds !== undefined;
 }

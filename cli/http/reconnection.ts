@@ -58,7 +58,6 @@ export async function reconnecting<Result>(
   }
 }
 
-/** Adds to an error that the server asks for a longer wait than this command accepts. */
 function withPause(error: Error, pauseMs: number): Error {
   const note = `the server asks to wait ${span(pauseMs / 1_000)}; this command waits at most ${span(STATED_LIMIT_MS / 1_000)}`;
   return error instanceof IdentityError ? error.withNote(note) : error;

@@ -1,5 +1,3 @@
-// Converts the errors of servers to texts for the command's user.
-
 import { z } from 'zod';
 import * as errors from '../../shared/errors/errors.ts';
 import * as httpErrors from '../../shared/errors/httpErrors.ts';

@@ -1,6 +1,3 @@
-// Finds the sentence with which a response explains its status. A server, or a gateway in front of the server, has
-// written the response.
-
 import { decode } from 'html-entities';
 import { shortenedText } from '../../shared/errors/identityError.ts';
 import { isJsonObject, type JsonObject, parseIfJson } from '../../shared/json/jsonObject.ts';

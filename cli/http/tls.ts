@@ -1,5 +1,3 @@
-// Decides which TLS certificates the command trusts, and describes errors of connections.
-
 import { once } from 'node:events';
 import { connect, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { IdentityError } from '../../shared/errors/identityError.ts';

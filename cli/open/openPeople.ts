@@ -25,7 +25,6 @@ import type { ZitadelConnection } from '../zitadel/zitadelConnection.ts';
 import { type Match, type People, type Person, PersonSearch, spellings } from './people.ts';
 import { openRemote } from './remotePlace.ts';
 
-/** Opens access to the people of a server: an instance of this service or ZITADEL. */
 export async function openRemotePeople(settings: InstanceSettings, call: Surroundings): Promise<People> {
   const place = openRemote(settings);
   const { service, denied } = await place.facts(['export'], call.signal);
@@ -36,20 +35,14 @@ export async function openRemotePeople(settings: InstanceSettings, call: Surroun
   return { find, ...factorsOf(overNetwork(settings)) };
 }
 
-/**
- * Opens access to the people of a database. Instead of a server, the application in this process reads and changes the
- * database.
- */
+/** Instead of a server, the application in this process reads and changes the database. */
 export function openDatabasePeople(call: Surroundings & OpenInstance): People {
   const { store, location } = call;
   const server = inProcess(databaseName(location), async () => ({ store, location, ...undisposed }));
   return { find: (users, signal) => findInStore(store, users, signal), ...factorsOf(server) };
 }
 
-/**
- * Returns functions that read and remove a person's factors. The HTTP calls for this are the same for this service and
- * ZITADEL.
- */
+/** The HTTP calls for factors are the same for this service and ZITADEL. */
 function factorsOf(server: Server): Omit<People, 'find'> {
   const hasOtpEmail: People['hasOtpEmail'] = async (userId, signal) => {
     const { authMethodTypes } = await callUser(server, 'GET', `${userPath(userId)}/authentication_methods`, signal);
@@ -82,10 +75,6 @@ function userPath(userId: string): string {
   return `/v2/users/${encodeURIComponent(userId)}`;
 }
 
-/**
- * Sends a request about a user, and parses the response.
- * @throws IdentityError for a status other than 200
- */
 function callUser(server: Server, method: 'GET' | 'DELETE', path: string, signal: AbortSignal) {
   return callBriefly(server, { method, path }, signal, async (response) => {
     if (response.status !== 200) throw await responseError(server, response);
@@ -93,7 +82,7 @@ function callUser(server: Server, method: 'GET' | 'DELETE', path: string, signal
   });
 }
 
-/** Searches the users of a database directly. An export of the users would leave an event in the audit trail. */
+/** Searches the database directly, because an export of the users would leave an event in the audit trail. */
 async function findInStore(
   store: Store,
   users: readonly string[],
@@ -165,7 +154,6 @@ type SearchQuery = MessageInitShape<typeof SearchQuerySchema>;
 const onlyPeople: SearchQuery = { query: { case: 'typeQuery', value: { type: Type.HUMAN } } };
 const method = TextQueryMethod.EQUALS_IGNORE_CASE;
 
-/** Returns the query for users whose id, user name, e-mail address or login name is the given text. */
 function orQuery(user: string): SearchQuery {
   const named = spellings(user).flatMap((name): SearchQuery[] => [
     { query: { case: 'userNameQuery', value: { userName: name, method } } },

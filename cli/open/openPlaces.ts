@@ -1,5 +1,3 @@
-// Opens the places of a call, and reads the files with the tokens and keys for these places.
-
 import { existsSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { IdentityError } from '../../shared/errors/identityError.ts';
@@ -19,7 +17,6 @@ import { type ProgressOutput, progressLines } from '../terminal/progress.ts';
 import { askSecret, canAsk } from '../terminal/questions.ts';
 import { warnOn } from '../terminal/terminal.ts';
 
-/** A call of a command whose option `--json` prints the progress as events. */
 type EventsCall = Parameters<typeof callContext>[0];
 
 /**
@@ -44,17 +41,13 @@ export async function openPlaces(
   ];
 }
 
-/**
- * Opens the place of a call that has only one place.
- * @throws the errors of `openPlaces`
- */
 export async function openOnlyPlace(call: EventsCall, secrets: SecretFiles, text: string): Promise<Place> {
   const place = { parsed: parsePlace(text) };
   const secret = secretFiles(secrets, [place], canAsk(call)).get(place);
   return openPlace(call, place, secret, callContext(call).output.retry);
 }
 
-/** Opens a place. Loads only the modules that this kind of place needs. */
+/** Loads only the modules that this kind of place needs. */
 async function openPlace(
   call: Surroundings,
   { parsed }: GivenPlace,
@@ -118,13 +111,13 @@ async function openDatabasePlace(
 }
 
 export interface GivenPlace {
-  /** Whether the place is the source or the target. Undefined if the call has only one place. */
+  /** Undefined if the call has only one place. */
   readonly side?: 'from' | 'to';
   readonly parsed: ParsedPlace;
 }
 
 interface SecretFile {
-  /** The path of the file with the secret. Undefined if the user enters the secret at the terminal. */
+  /** Undefined if the user enters the secret at the terminal. */
   readonly file: string | undefined;
   readonly option: string;
 }
@@ -170,9 +163,6 @@ export function secretFiles(
 }
 
 /**
- * Reads a file that contains only a token.
- * @param option the name of the option with the file's path, for errors
- * @param stderr receives a warning if other users can read the file
  * @throws IdentityError USAGE_INVALID, whose text does not contain the content of the file; SOURCE_MISSING if the file
  * does not exist
  */
@@ -183,7 +173,7 @@ async function readTokenFile(file: string, option: string, stderr: Writable): Pr
 /** Matches a token of the HTTP scheme Bearer (RFC 6750, 2.1). Does not match quotes and JSON. */
 const TOKEN = /^[\w.~+/-]+=*$/;
 
-/** Patterns of texts that are not a token, with a description of each. The first matching pattern applies. */
+/** The first matching pattern applies. */
 const notTokens = [
   { pattern: /^$/, found: 'is empty' },
   { pattern: /^[[{]/, found: 'contains JSON' },
@@ -195,7 +185,6 @@ const notTokens = [
 ];
 
 /**
- * Returns the token in a text, without the spaces around it.
  * @param holder where the text comes from, for errors
  * @throws IdentityError USAGE_INVALID, whose text does not contain the token
  */
@@ -207,9 +196,6 @@ function checkToken(content: string, holder: string): string {
 }
 
 /**
- * Reads the key file of a service account of Google Cloud.
- * @param option the name of the option with the file's path, for errors
- * @param stderr receives a warning if other users can read the file
  * @throws IdentityError USAGE_INVALID, whose text does not contain the content of the file; SOURCE_MISSING if the file
  * does not exist
  */

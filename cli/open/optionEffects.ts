@@ -1,9 +1,6 @@
-// Rejects options that have no effect on the places of a call.
-
 import { type AcceptableLoss, type DescribedPlace, describePlace } from '../exports/placeInterfaces.ts';
 import { interruptible, NOTHING_CHANGED, usageError } from '../terminal/command.ts';
 
-/** Options that affect only some kinds of places. */
 interface DependentOptions {
   readonly timeout?: unknown;
   readonly 'on-conflict'?: unknown;
@@ -14,7 +11,6 @@ interface DependentOptions {
 /** A place of a call, and facts about this place if the caller has already read them. */
 type CalledPlace = Pick<DescribedPlace, 'place'> & Partial<DescribedPlace>;
 
-/** Creates the error for an option without effect. */
 export function noEffect(option: string, reason: string): Error {
   return usageError(`${option} has no effect here: ${reason}`);
 }
@@ -58,11 +54,7 @@ export async function requireEffects(
     throw noEffect('--accept unknown-states', 'the option is for exports of ZITADEL');
 }
 
-/**
- * Requires that the value of `--on-conflict` permits `--mirror`.
- * @param isInto whether the target is ZITADEL
- * @throws IdentityError USAGE_INVALID
- */
+/** @param isInto whether the target is ZITADEL */
 function requireMirroring(onConflict: unknown, isInto: boolean): void {
   const { handlings, problem } = MIRRORING[isInto ? 'zitadel' : 'identity'];
   if (!handlings.some((handling) => handling === (onConflict ?? 'report'))) throw usageError(problem);

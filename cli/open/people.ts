@@ -26,7 +26,7 @@ const searchedFields = {
     loginNames.some((name) => searchKey(name) === searchKey(text)),
 };
 
-/** A person that matches a searched text. `matchedBy` contains the names of the fields that match. */
+/** `matchedBy` contains the names of the fields that match. */
 export interface Match extends Person {
   readonly matchedBy: readonly string[];
 }
@@ -55,7 +55,7 @@ export class PersonSearch {
     this.candidates = new Map(users.map((user) => [searchKey(user), new Map()]));
   }
 
-  /** Adds a person. A person who is added again replaces the earlier entry. */
+  /** A person who is added again replaces the earlier entry. */
   add(person: Person): void {
     const { userId, userName, email, loginNames = [] } = person;
     for (const name of [userId, userName, email, ...loginNames])

@@ -49,7 +49,6 @@ async function recognise(settings: InstanceSettings, signal: AbortSignal): Promi
   throw found.refusal ?? placeNotKnown({ place: origin, reason: found.reason, ofZitadel: zitadel });
 }
 
-/** The response of a server that is not an instance of this service. */
 interface OtherServer {
   /** Why the server is not an instance of this service. */
   readonly reason: string;
@@ -101,7 +100,7 @@ export function openRemote(settings: InstanceSettings): DatabasePlace {
   };
 }
 
-/** Finds out which service the server is, and opens it. Loads only the modules for this service. */
+/** Loads only the modules for the service at the address. */
 async function openRecognised(settings: InstanceSettings, signal: AbortSignal): Promise<DatabasePlace> {
   const found = await recognise(settings, signal);
   return found.service === 'identity'

@@ -82,7 +82,6 @@ function expiry(start: number, { status }: HttpResponse): string {
   return `the download broke after ${start} bytes, and its URL has expired (status ${status})`;
 }
 
-/** Yields the bytes of an object from a position to its end, by one request. */
 async function* receive({ origin, path }: TransferAddress, start: number, signal: AbortSignal) {
   const range = start === 0 ? {} : { headers: { range: `bytes=${start}-` } };
   await using response = await callServer(origin, { method: 'GET', path, accept: '*/*', ...range }, signal);
@@ -94,7 +93,6 @@ async function* receive({ origin, path }: TransferAddress, start: number, signal
   yield* response.body;
 }
 
-/** The address to which a file is uploaded, and facts about the file. */
 export interface FileUpload {
   readonly address: TransferAddress;
   readonly size: number;
@@ -121,7 +119,6 @@ export async function uploadFile(
   }
 }
 
-/** Some consecutive bytes of a file. */
 interface Piece {
   readonly start: number;
   readonly bytes: Uint8Array;
@@ -202,7 +199,6 @@ interface UploadState {
 const PIECE_MS = 600_000;
 const POSITION_MS = 30_000;
 
-/** Sends the bytes of a piece, beginning at a position in the file. */
 function put(
   upload: FileUpload,
   { start, bytes, crc32c }: Piece,

@@ -10,7 +10,6 @@ export interface ServerCall extends Omit<HttpCall, 'token' | 'body'> {
 }
 
 /**
- * Sends a request.
  * @throws IdentityError without a response, or if the connection breaks while the caller reads the response; the errors
  * of reading the file; the signal's reason
  */
@@ -25,7 +24,7 @@ export interface Server {
   readonly isRemote: boolean;
   /** The name of the option with the path of the token's file, for errors. */
   readonly tokenOption: string;
-  /** The path of the token's file. Undefined if the user entered the token at the terminal. */
+  /** Undefined if the user entered the token at the terminal. */
   readonly tokenFile?: string | undefined;
   /**
    * Called before each wait for a repetition of a call. If undefined, calls are not repeated: errors of a server in
@@ -34,13 +33,11 @@ export interface Server {
   readonly onRetry?: Patience['onRetry'];
 }
 
-/** The address of an instance of this service or of ZITADEL, with the token that the calls send. */
 export interface InstanceSettings extends Pick<Server, 'tokenOption' | 'tokenFile' | 'onRetry'> {
   readonly origin: string;
   readonly token: string;
 }
 
-/** Returns the server at an address. Its calls go over the network. */
 export function overNetwork({ origin, token, tokenOption, tokenFile, onRetry }: InstanceSettings): Server {
   return {
     name: origin,

@@ -6,7 +6,6 @@ import type { DatabasePlace, PlaceFacts } from '../exports/placeInterfaces.ts';
 import { inProcess } from './inProcess.ts';
 import { openServer, ownLosses } from './instancePlace.ts';
 
-/** Where a database is, and the bcrypt cost with which imports into it hash clear passwords. */
 export interface DatabaseSettings extends Pick<Config, 'bcryptCost'> {
   readonly name: string;
   readonly location: StoreLocation;
@@ -30,5 +29,4 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
   return { ...place, facts };
 }
 
-/** How this service describes itself, with the version of this command. */
 export const thisService = { service: 'identity', version: packageJson.version } as const;

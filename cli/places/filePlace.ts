@@ -19,10 +19,7 @@ import type { ExportFile, FilePlace, StoredFile } from '../exports/placeInterfac
 import type { Surroundings } from '../terminal/command.ts';
 import { counted } from '../terminal/numberTexts.ts';
 
-/**
- * Opens a file as a place. The file need not exist yet.
- * @param warn called with each warning
- */
+/** The file need not exist yet. */
 export function openFile(path: string, warn: (warning: string) => void): FilePlace {
   return {
     takes: 'files',
@@ -102,7 +99,6 @@ function storeError(error: unknown, path: string, bytes: number): unknown {
   return storageFull({ directory: dirname(resolve(path)), bytes: counted(bytes, 'byte'), place: path });
 }
 
-/** Opens standard streams as a place: reads from standard input, and stores to standard output. */
 export function openStreams({ stdin, stdout }: Pick<Surroundings, 'stdin' | 'stdout'>): FilePlace {
   const content: ExportFile = {
     isRepeatable: false,

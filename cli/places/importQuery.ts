@@ -1,5 +1,3 @@
-// Converts the options of exports and imports to fields of a request's body, or to a query.
-
 import { importOptions } from '../../functions/import/contract.ts';
 import { defined } from '../../shared/defined.ts';
 import { snakeCase } from '../../shared/json/spelling.ts';
@@ -10,10 +8,7 @@ import { numberText } from '../terminal/numberTexts.ts';
 /** The maximum length of a query. Proxies such as nginx reject a request line of more than 8 KB. */
 const MAX_QUERY_CHARACTERS = 8_000;
 
-/**
- * Converts options to the fields of a request.
- * @param shape an object whose fields are the options that the request can contain
- */
+/** @param shape an object whose fields are the options that the request can contain */
 export function toRequest(
   { timeoutMs, ...options }: PlaceExportOptions | PlaceImportOptions,
   shape: object,

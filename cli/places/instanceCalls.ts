@@ -13,12 +13,10 @@ type OperationCall = Omit<ServerCall, 'method' | 'path'> & {
   readonly query?: string;
 };
 
-/** Returns a call of an operation whose body is a JSON request. */
 export function jsonCall(operation: PlaceOperation, request: object): OperationCall {
   return { operation, body: [Buffer.from(JSON.stringify(request))] };
 }
 
-/** Converts the call of an operation to an HTTP request. */
 export function operationCall(
   { operation, query, ...call }: OperationCall,
   method: ServerCall['method'] = 'POST',
@@ -58,11 +56,7 @@ export async function callOperation(
 
 const READ_ONCE = 'this command cannot repeat the call, because the source can be read only once';
 
-/**
- * Calls an operation once.
- * @param statuses the statuses of a successful response
- * @throws IdentityError for a response with another status
- */
+/** @throws IdentityError for a response whose status is not in `statuses` */
 export async function callOnce(
   server: Server,
   call: OperationCall,
@@ -120,7 +114,7 @@ export class HeldFile {
     }
   }
 
-  /** Deletes the file after the given error. Returns this error, with a note if the file still exists. */
+  /** Returns the given error, with a note if the file still exists. */
   async deleteAfter(error: unknown): Promise<unknown> {
     const kept = await this.delete();
     return kept === undefined ? error : IdentityError.from(error).withNote(kept.message);

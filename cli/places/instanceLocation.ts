@@ -74,7 +74,6 @@ function nameOption(location: StoreLocation): {
 }
 
 /**
- * Returns the directory of a self-hosted instance.
  * @param instead for the error: what a cloud-hosted instance has in place of files in a directory
  * @throws IdentityError USAGE_INVALID for a cloud-hosted instance
  */

@@ -1,5 +1,3 @@
-// Opens a server of this service as a place that can export and import organisations.
-
 import { basename } from 'node:path/posix';
 import { z } from 'zod';
 import { exportOptions, NO_ORGANISATION } from '../../functions/export/contract.ts';
@@ -102,7 +100,6 @@ const SEE_OTHER = 303;
 interface ExportedObject {
   readonly server: Server;
   readonly response: HttpResponse;
-  /** The object with the export. The command deletes this object after the transfer. */
   readonly held: HeldFile;
   /** Called with the fraction of the object that has arrived, from 0 to 1. */
   readonly onReceived: (share: number) => void;
@@ -172,10 +169,7 @@ function exportTooLarge({ name }: Server, { responseBytes }: CallLimits, cause: 
   );
 }
 
-/**
- * Creates the error for a response that is not an intact export. If the content type is not JSON, the error contains
- * it, because a gateway may have sent the response.
- */
+/** If the content type is not JSON, the error contains the type, because a gateway may have sent the response. */
 function damaged(
   { name }: Server,
   { headers = {} }: Partial<Pick<HttpResponse, 'headers'>>,
@@ -244,7 +238,6 @@ async function sendFile(
 /** Content that exports of this service never contain (specification 8.4). */
 export const ownLosses: readonly string[] = ['sessions'];
 
-/** Reads facts about a server, and which operations the token permits. */
 async function readInstanceFacts(
   server: Server,
   recognised: Recognised,

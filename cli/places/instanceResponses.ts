@@ -1,5 +1,3 @@
-// Reads the responses of an instance: results of imports, and errors.
-
 import { z } from 'zod';
 import {
   type ImportEvent,
@@ -67,20 +65,15 @@ export async function readImportResponse(
   throw beforeResult(server, 'the last event of the response is missing');
 }
 
-/** The remedy for a response that may come from another server. */
 export const CHECK_ADDRESS =
   'check that the address leads to the instance, and that no gateway replaces, cuts or changes responses, then repeat the command';
 
-/** Creates the error for a response that does not have the expected form, such as the page of a gateway. */
 export function unlikeResponse({ name }: Server, { headers }: HttpResponse, expected: string): IdentityError {
   const problem = `returned no ${expected} (content type: ${headers['content-type'] ?? 'none'})`;
   return sourceInvalid({ place: name, problem, advice: CHECK_ADDRESS });
 }
 
-/**
- * Reads events until one of them contains the result or the error of the import. Returns undefined if there is no such
- * event.
- */
+/** Returns undefined if no event contains the result or the error of the import. */
 async function readImportEvents(
   server: Server,
   body: AsyncIterable<Uint8Array>,
@@ -113,8 +106,8 @@ async function readImportEvents(
 const SHOWN_CHARACTERS = 100;
 
 /**
- * Parses an event. If the event is invalid, the error does not advise to repeat the command, because the repeated
- * import would probably send the same event.
+ * If the event is invalid, the error does not advise to repeat the command, because the repeated import would probably
+ * send the same event.
  */
 function parseEvent({ name: place }: Server, line: string): ImportEvent {
   const { data, error } = importEvent.safeParse(parseIfJson(line));
@@ -151,7 +144,6 @@ async function* lines(server: Server, body: AsyncIterable<Uint8Array>): AsyncGen
 
 const NEWLINE = 0x0a;
 
-/** Creates the error for a response that ends before it contains the result of an import. */
 function beforeResult({ name: place }: Server, reason: string): IdentityError {
   return placeLost({ place, moment: 'before the result', reason });
 }
@@ -192,7 +184,6 @@ const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
   ...Object.fromEntries([4, 10, 14].map((code) => [code, 'later' as const])),
 };
 
-/** Returns the error for a response without success, with a remedy. */
 export async function responseError(server: Server, response: HttpResponse): Promise<IdentityError> {
   const text = await readErrorText(response, MAX_ERROR_BYTES);
   const { data } = describedError.safeParse(parseIfJson(text));

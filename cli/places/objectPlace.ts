@@ -4,7 +4,7 @@ import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts
 import { compressFor, readExportJson, storedContent } from '../exports/fileContent.ts';
 import type { FilePlace } from '../exports/placeInterfaces.ts';
 
-/** Opens an object in Cloud Storage as a place. The object need not exist yet. */
+/** The object need not exist yet. */
 export function openObject(location: ObjectLocation): FilePlace {
   const name = objectUri(location);
   const storage = createCloudStorage();

@@ -65,9 +65,7 @@ export function requireRereadable(...places: readonly string[]): void {
 }
 
 /**
- * Requires that source and target are different places.
- * @param from the name of the source, as `parsePlace` returns it
- * @param to the name of the target
+ * Compares the names that `parsePlace` returns.
  * @throws IdentityError USAGE_INVALID
  */
 export function requireOther(from: string, to: string): void {

@@ -1,5 +1,3 @@
-// Options that several commands have in common: they select places, secrets, and the content of exports and imports.
-
 import { defined } from '../../shared/defined.ts';
 import { transferOptions } from '../../shared/wire/transferOptions.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
@@ -14,10 +12,8 @@ export const RUN_AND_OUTPUT = 'Run and output';
 
 export const eventsOption = { json: flag('print events as NDJSON; the last is the result', RUN_AND_OUTPUT) };
 
-/** The sentence about PLACE in the help of a command. */
 export const placeDetails = '`identity help` lists the forms of PLACE.';
 
-/** Options that select the content of an export, and its time limit. */
 export const exportChoices = {
   ...transferOptions.orgIds.command,
   ...transferOptions.excludedOrgIds.command,
@@ -41,7 +37,6 @@ export const movedSecrets = {
   },
 };
 
-/** Creates the error for a call without `--with` whose source is an instance or a database. */
 export function secretsMissing(): Error {
   return usageError(`missing option --with: specify the secrets to move: ${SECRET_CHOICES}`);
 }
@@ -55,7 +50,6 @@ export const importChoices = {
   ),
 };
 
-/** Options of an import that deletes records that the source does not have. */
 export const mirrorChoices = {
   ...transferOptions.mirror.command,
   ...transferOptions.maxDeleted.command,
@@ -80,10 +74,7 @@ const credentialsFile = {
   meaningFor: 'key file for gs:// as',
 } as const;
 
-/**
- * For each kind of secret, the name and the help of its option, and which places need it. `isShared` means that one
- * option may apply to two places.
- */
+/** `isShared` means that one option may apply to two places. */
 export const secretKinds = [tokenFile, credentialsFile] as const;
 
 function secretOption({ meaning, meaningFor }: (typeof secretKinds)[number], place?: string) {
@@ -109,23 +100,18 @@ export function secretsOfTwo(first: string, second: string) {
   };
 }
 
-/** The paths of the files with secrets. The keys are the names of the options. */
+/** The keys are the names of the options. */
 export type SecretFiles = Partial<Values<ReturnType<typeof secretsOfTwo>>>;
 
-/**
- * Returns the names of the three options for a kind of secret. The first applies if only one place needs the secret;
- * the others apply to the source and the target.
- */
+/** The first name applies if only one place needs the secret; the others apply to the source and the target. */
 export function secretOptionNames(name: (typeof secretKinds)[number]['name']) {
   return [name, `from-${name}`, `to-${name}`] as const;
 }
 
-/** Returns the path of the file with the token for the source or the target. */
 export function tokenFileOf(files: SecretFiles, side: 'from' | 'to'): string | undefined {
   return files[`${side}-token-file`] ?? files['token-file'];
 }
 
-/** Returns the option `--to`, with the given text in the help. */
 export const toOption = (meaning: string) => ({ to: required('PLACE', meaning, CREDENTIALS) });
 
 type ExportValues = Values<Omit<typeof exportChoices, 'accept'> & Pick<typeof importChoices, 'accept'>>;
@@ -161,17 +147,11 @@ function ofImport(options: ImportValues) {
   return { onConflict, dryRun };
 }
 
-/**
- * The options of a call that may delete records that the source does not have. The user confirms the deletions at the
- * terminal, by `--yes`, or by the digest of a dry run.
- */
+/** The user confirms the deletions at the terminal, by `--yes`, or by the digest of a dry run. */
 type MirrorValues = Values<typeof mirrorChoices> &
   ImportValues & { readonly yes: boolean; readonly expect?: string | undefined };
 
-/**
- * Returns the options of an import that deletes records that the source does not have.
- * @throws IdentityError USAGE_INVALID if options contradict each other
- */
+/** @throws IdentityError USAGE_INVALID if options contradict each other */
 export function mirrorOptionsOf({
   mirror,
   yes,
@@ -197,9 +177,7 @@ export function mirrorOptionsOf({
 }
 
 /**
- * Returns how a call shows its progress, and its signal. With `--json`, the progress consists of events in the result's
- * stream. Otherwise, it is text on standard error.
- * @param events the stream for events
+ * With `--json`, the returned output prints events to the stream `events`. Otherwise, it prints text to standard error.
  */
 export function callContext(
   { options, stdout, stderr, signal }: Surroundings & { readonly options: { readonly json: boolean } },

@@ -63,7 +63,7 @@ async function openUpload(server: Server, size: number, signal: AbortSignal) {
   });
 }
 
-/** Imports a file that is in the instance's bucket. Repeats the request until the import has ended. */
+/** Repeats the request until the import has ended. */
 async function importUpload(
   server: Server,
   id: string,

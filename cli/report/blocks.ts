@@ -1,5 +1,3 @@
-// A plan or a result is a list of blocks. This module makes blocks, and prints them as text and as JSON.
-
 import { type Notice, type NoticeKind, noticeText, shownNotices } from '../terminal/notices.ts';
 import { firstLines, numberText } from '../terminal/numberTexts.ts';
 import { type Line, section } from '../terminal/terminal.ts';
@@ -36,7 +34,7 @@ export function blockJson(blocks: readonly Block[]): Record<string, unknown> {
 }
 
 /**
- * Returns a block with a list. On the terminal, only the first lines of the list appear.
+ * On the terminal, only the first lines of the list appear.
  * @param omitted the number of further items, which `lines` does not contain
  */
 export function listBlock(
@@ -50,7 +48,7 @@ export function listBlock(
 }
 
 /**
- * Returns a block with errors, warnings or manual steps. On the terminal, they are grouped by their texts.
+ * On the terminal, errors, warnings and manual steps are grouped by their texts.
  * @param others texts of the same kind, which come last
  */
 export function noticeBlock(
@@ -69,7 +67,6 @@ function withFurther(text: string, further = 0): string {
   return further === 0 ? text : `${text} (and ${numberText(further)} more)`;
 }
 
-/** Returns the given lines. If items were omitted, adds a line with their number. */
 export function withOmitted(lines: readonly string[], omitted: number): string[] {
   return omitted === 0 ? [...lines] : [...lines, `and ${numberText(omitted)} more`];
 }

@@ -4,7 +4,7 @@ import { printable } from '../terminal/terminal.ts';
 /** HTML in which all values are already escaped. */
 export type Html = ReturnType<typeof raw>;
 
-/** A value that a template can contain. Text is escaped; undefined adds nothing. */
+/** Text is escaped; undefined adds nothing. */
 type HtmlValue = Html | string | number | undefined | readonly HtmlValue[];
 
 /** Builds HTML from a template, and escapes its values. */

@@ -1,6 +1,5 @@
 import { raw } from 'hono/html';
 
-/** The report's only style sheet, for narrow and wide windows, light and dark mode, and paper. */
 export const style = raw(`
 :root { color-scheme: light dark; --text: #1c2024; --soft: #5b6470; --page: #fff; --card: #f4f5f7; --line: #d5d9de;
   --good: #1f6feb; --bad: #b42318; }

@@ -9,10 +9,8 @@ import type { Store } from '../../shared/store/store.ts';
 import type { Line, TerminalStream } from './terminal.ts';
 import type { Value, ValueName } from './valueFormats.ts';
 
-/** A heading above a group of options in the help. */
 export type OptionGroup = 'Instance (one of)' | 'Places and credentials' | 'Selection and conflicts' | 'Run and output';
 
-/** An argument, or an option that has a value. */
 export interface Parameter {
   /** The format of a value, such as DURATION. */
   readonly value: ValueName;
@@ -31,7 +29,7 @@ interface Flag {
 
 export type Option = Parameter | Flag;
 
-/** The options of a command. A key is the name of an option, without the dashes. */
+/** A key is the name of an option, without the dashes. */
 export type Options = Readonly<Record<string, Option>>;
 
 export function required<const Name extends ValueName>(value: Name, meaning: string, group?: OptionGroup) {
@@ -54,10 +52,7 @@ export function flag(meaning: string, group?: OptionGroup): Flag {
   return { meaning, group };
 }
 
-/**
- * The type of an argument's or option's value in a call. It follows from the description of the argument or option, and
- * is `unknown` if the compiler does not know the description.
- */
+/** The type of an argument's or option's value, or `unknown` if the compiler does not know the description. */
 type Given<Described extends Option> = [Parameter] extends [Described]
   ? unknown
   : Described extends Parameter
@@ -72,10 +67,7 @@ export type Values<Described> = {
   readonly [Key in keyof Described]: Described[Key] extends Option ? Given<Described[Key]> : never;
 };
 
-/**
- * The arguments and options of a call before they are parsed. A key is the name of an option. An option without a value
- * has an empty list.
- */
+/** A key is the name of an option. An option without a value has an empty list. */
 export interface GivenValues {
   readonly positionals: readonly string[];
   readonly options: Readonly<Record<string, readonly string[]>>;
@@ -92,7 +84,6 @@ export interface Surroundings {
   /** The environment variables. Those that select a database are set as `--data` or `--firestore` requires. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly now: Date;
-  /** Aborts when the call must stop. */
   readonly signal: AbortSignal;
 }
 
@@ -101,7 +92,6 @@ export interface CommandCall<Arguments = readonly Parameter[], Own = Options> ex
   readonly options: Values<Own>;
 }
 
-/** The open instance on which a command runs. */
 export interface OpenInstance {
   readonly store: Store;
   readonly location: StoreLocation;
@@ -116,14 +106,14 @@ interface Printed {
    * Returns how the command ended. Called after the output was printed. If undefined, the command ended with `done`.
    */
   readonly exitStatus?: () => ExitStatus;
-  /** Work that follows after the output was printed. If this work fails, the output has been printed already. */
+  /** Work that follows after the output was printed. */
   readonly afterwards?: () => Promise<void>;
 }
 
-/** The output of a command. With `--json`, the command prints `json`, otherwise `text`. */
+/** With `--json`, the command prints `json`, otherwise `text`. */
 export interface Output extends Printed {
   readonly json: unknown;
-  /** The lines of the text. How they are wrapped and coloured depends on the stream. */
+  /** How the lines are wrapped and coloured depends on the stream. */
   readonly text: Line | readonly Line[];
   /**
    * The stream for the output. By default standard output; standard error if standard output receives other data, such
@@ -132,7 +122,7 @@ export interface Output extends Printed {
   readonly stream?: 'stdout' | 'stderr';
 }
 
-/** A row of a list. `json` is the row with `--json`; `cells` is the row in a table. */
+/** `json` is the row with `--json`; `cells` is the row in a table. */
 export interface Row {
   readonly json: unknown;
   readonly cells: readonly string[];
@@ -153,10 +143,7 @@ export interface ListOutput extends Printed {
   readonly isEndless?: boolean;
 }
 
-/**
- * Returns elements as a list for the output.
- * @param columns for each column, its head and a function that returns the cell of an element
- */
+/** @param columns for each column, its head and a function that returns the cell of an element */
 export function toList<Element>(
   name: string,
   elements: AsyncIterable<Element> | Iterable<Element>,
@@ -170,7 +157,6 @@ export function toList<Element>(
 
 type CommandResult = Promise<Output | ListOutput | undefined>;
 
-/** What the help and the documents contain about a command. */
 interface CommandDescription<Arguments, Own> {
   /** The words that select the command, such as `pat create`. */
   readonly name: string;
@@ -191,7 +177,6 @@ interface CommandDescription<Arguments, Own> {
  */
 export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options>
   extends CommandDescription<Arguments, Own> {
-  /** Whether the instance must exist before the call, or the command creates it. */
   readonly instance: 'existing' | 'created';
   /** Whether the audit trail records each call, because the command changes something or copies secrets. */
   readonly isAudited?: true;
@@ -209,14 +194,9 @@ export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options
   run(call: CommandCall<Arguments, Own> & OpenInstance): CommandResult;
 }
 
-/** A command without the options `--data` and `--firestore`. */
 export interface StandaloneCommand<Arguments = readonly Parameter[], Own = Options>
   extends CommandDescription<Arguments, Own> {
   readonly instance: 'none';
-  /**
-   * Runs the command. Imports the modules that the command needs only now, because every call loads the definitions of
-   * all commands.
-   */
   run(call: CommandCall<Arguments, Own>): CommandResult;
 }
 
@@ -240,7 +220,6 @@ export function defineInstanceCommand<const Arguments extends readonly Parameter
   return { instance: 'existing', ...command };
 }
 
-/** Defines a command without the options `--data` and `--firestore`. */
 export function defineCommand<const Arguments extends readonly Parameter[], const Own extends Options>(
   command: Omit<StandaloneCommand<Arguments, Own>, 'instance'>,
 ): StandaloneCommand<Arguments, Own> {
@@ -256,7 +235,6 @@ export function isUsageError(error: unknown): error is IdentityError {
   return usageInvalid.is(error) || configurationInvalid.is(error);
 }
 
-/** The exit codes of all commands, with the meanings that the help prints. */
 export const exitCodes = {
   done: { code: 0, meaning: 'done, or equal' },
   failed: { code: 1, meaning: 'failed: standard error contains the reason' },
@@ -271,10 +249,8 @@ export const exitCodes = {
   interrupted: { code: 130, meaning: 'interrupted: repeat the command' },
 } as const;
 
-/** How a command ended. `exitCodes` contains the exit code for each of these. */
 export type ExitStatus = keyof typeof exitCodes;
 
-/** The message after the interruption of a command that only reads. */
 export const NOTHING_CHANGED = 'interrupted: nothing was changed; repeat the command';
 
 /**

@@ -5,10 +5,7 @@ import type { Span } from './valueFormats.ts';
 
 type Configured = Pick<Surroundings, 'environment'>;
 
-/**
- * Reads the configuration.
- * @throws IdentityError CONFIGURATION_INVALID with a list of all problems
- */
+/** @throws IdentityError CONFIGURATION_INVALID with a list of all problems */
 export function loadConfig({ environment }: Configured): Config {
   return readConfig(environment);
 }

@@ -55,10 +55,7 @@ const importProgress = z.looseObject({
   total: counts.optional(),
 });
 
-/**
- * Describes what an import had written before it failed, in this process or in an instance. Returns undefined if the
- * error does not contain this.
- */
+/** Returns undefined if the error contains no progress of an import. */
 export function writtenText(error: unknown): string | undefined {
   if (!(error instanceof IdentityError)) return undefined;
   const details = [...error.details, ...(errorBody.safeParse(error.cause).data?.details ?? [])];
@@ -73,7 +70,6 @@ function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error;
 }
 
-/** Texts about a problem with a file and its remedy, by error code of the operating system. */
 const fileProblems: ReadonlyMap<string | undefined, (path: string) => string> = new Map([
   ['ENOENT', (path) => `${path} does not exist: check the name`],
   ['ENOTDIR', (path) => `a part of ${path} is not a directory: check the name`],
@@ -104,7 +100,6 @@ function unexpectedText(error: unknown, logLevel: string | undefined): string {
   return `unexpected error: ${printable(message)}: run the command with LOG_LEVEL=debug, and report its output`;
 }
 
-/** Returns, in a few words, why a file could not be written. */
 export function failureText(error: unknown): string {
   if (isStorageFull(error)) return 'no space left';
   if (systemCode(error) === 'EEXIST') return 'another process has created a file with this name';

@@ -1,5 +1,3 @@
-// Formats notices, which are errors, warnings and manual steps, as lines of text.
-
 import { defined } from '../../shared/defined.ts';
 import { hasParams, type IssueParams, type IssueRow, issueText } from '../../shared/errors/issueText.ts';
 import { recordNoun, stateWord } from '../../shared/errors/nouns.ts';
@@ -22,12 +20,11 @@ export interface Notice {
 
 const STATE = /^([A-Z]+(?:_[A-Z]+)?)_STATE_([A-Z]+)$/;
 
-/** Returns the noun for the record of a notice. If a state has changed, the noun follows from the name of the state. */
+/** If a state has changed, the noun follows from the name of the state. */
 function nounIn({ type, params }: Notice): string {
   return recordNoun((STATE.exec(params?.before ?? '')?.[1] ?? type).toLowerCase());
 }
 
-/** Returns the text of a notice, with the noun and the id of its record in front. */
 export function noticeText(notice: Notice): string {
   const text = noticeMessage(notice);
   return notice.id === undefined ? text : `${nounIn(notice)} ${notice.id}: ${text}`;
@@ -120,13 +117,11 @@ function fieldOf(params: IssueParams | undefined): string | undefined {
   return params?.field?.replaceAll(/\[\d+\]/g, '');
 }
 
-/** Returns the text of a group, with the number of its records and the first ids. */
 function groupText({ first, text, ids, count, isLeast }: NoticeGroup): string {
   if (count === 1 || ids.length === 0) return noticeText(first);
   return `${isLeast ? 'at least ' : ''}${counted(count, nounIn(first))}: ${text}: ${firstOf(ids, count)}`;
 }
 
-/** Returns the lines of the first groups of notices, and a line with the number of the others. */
 export function noticeLines(
   notices: readonly Notice[],
   noun: string,
@@ -138,7 +133,6 @@ export function noticeLines(
   return firstLines(groups.slice(0, MAX_LINES).map(groupText), noun, omitted, hidden);
 }
 
-/** Returns the messages of an export's first notices, and a line with the number of the others. */
 export function firstNotices(notices: readonly RecordWarning[]): string[] {
   return firstLines(
     notices.map(({ message }) => message),
@@ -154,9 +148,7 @@ export function elsewhereLines(elsewhere: readonly Notice[]): Line[] {
   return firstLines(elsewhere.map(noticeText), 'record').map((text) => ({ text, style: 'bad' }));
 }
 
-/**
- * For each kind of notices, the heading and the style of its lines. `examples` is the maximum number of ids on a line.
- */
+/** `examples` is the maximum number of ids on a line. */
 const noticeKinds = {
   error: { heading: 'Errors', noun: 'error', style: 'bad', examples: 10 },
   warning: { heading: 'Warnings', noun: 'warning', style: 'warning', examples: MAX_EXAMPLES },
@@ -170,10 +162,7 @@ const noticeKinds = {
 
 export type NoticeKind = keyof typeof noticeKinds;
 
-/**
- * Returns the heading for a kind of notices, and the lines of the first notices.
- * @param others texts of the same kind, which come last
- */
+/** @param others texts of the same kind, which come last */
 export function shownNotices(
   kind: NoticeKind,
   notices: readonly Notice[],
@@ -185,7 +174,6 @@ export function shownNotices(
   return { heading, lines: lines.map((text) => (style === undefined ? text : { text, style })) };
 }
 
-/** Returns the first notices of a kind as lines, with their heading in front. */
 export function noticeSection(...notices: Parameters<typeof shownNotices>): Line[] {
   const { heading, lines } = shownNotices(...notices);
   return section(heading, lines);

@@ -17,7 +17,6 @@ export function sizeText(bytes: number): string {
   return `${(Math.ceil((bytes * 10) / bytesOfUnit) / 10).toLocaleString('en')} ${unit}`;
 }
 
-/** Plurals that are not formed with `s` at the end of the noun. */
 const plurals: Readonly<Record<string, string>> = { person: 'people', 'thing left to do': 'things left to do' };
 
 export function nounOf(count: number, noun: string): string {
@@ -55,7 +54,6 @@ export function hashLine(formats: Readonly<Record<string, number>>): string {
   return `password hashes: ${texts.join(', ') || 'none'}`;
 }
 
-/** The maximum number of ids or names that a message lists as examples. */
 export const MAX_EXAMPLES = 3;
 
 /**
@@ -67,7 +65,6 @@ export function firstOf(names: readonly string[], count: number): string {
   return `${names.join(', ')}${more}`;
 }
 
-/** The maximum number of lines that the terminal shows of a list. */
 export const MAX_LINES = 20;
 
 /**
@@ -86,7 +83,6 @@ export function firstLines<Item = string>(
   return hidden + omitted === 0 ? [...lines] : [...lines.slice(0, MAX_LINES), `${more}${listed}`];
 }
 
-/** Returns an id with the name in parentheses after it, if there is a name. */
 export function named(id: string, name: string | undefined): string {
   return name === undefined || name === '' || name === id ? id : `${id} (${name})`;
 }

@@ -1,12 +1,10 @@
-// Shows the progress of a command's phases, as lines of text or as JSON events.
-
 import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import { counted, figures, numberText } from './numberTexts.ts';
 import { DEFAULT_COLUMNS, printable, printableJson, type TerminalStream } from './terminal.ts';
 
 export interface Meter {
   readonly records: () => number;
-  /** The number of bytes that were transferred. Undefined if the phase measures records instead. */
+  /** Undefined if the phase measures records instead of bytes. */
   readonly bytes?: () => number | undefined;
   /** The number of processed records that already existed. They do not count for the speed. */
   readonly unchanged?: () => number;
@@ -25,9 +23,8 @@ export interface PhaseState {
   readonly startedAt: string;
   readonly seconds: number;
   readonly records: number;
-  /** The number of transferred bytes. Absent if the phase measures records instead. */
+  /** Absent if the phase measures records instead of bytes. */
   readonly bytes?: number;
-  /** The number of processed records that already existed. */
   readonly unchanged: number;
   /** The speed in bytes per second, or in records per second. Records that already existed do not count. */
   readonly perSecond: number;
@@ -45,20 +42,16 @@ export interface ProgressOutput {
   /** The time between two calls of `show`, in milliseconds. */
   readonly intervalMs: number;
   show(state: PhaseState): void;
-  /** Shows the final state of a phase, and whether the phase has succeeded. */
   finish(state: PhaseState, hasSucceeded: boolean): void;
   /**
    * Reports that a call will be repeated: the problem, such as a lost connection or a busy server, and the seconds
    * until then.
    */
   retry(problem: string, seconds: number): void;
-  /** Reports the other operation for which the command waits. */
   wait(holder: LockHolder): void;
-  /** Prints a warning while a phase is running. */
   warn(text: string): void;
 }
 
-/** How a call shows its progress, and the signal that interrupts it. */
 export interface CallContext {
   readonly output: ProgressOutput;
   readonly signal: AbortSignal;
@@ -70,10 +63,7 @@ const MIN_MEASURED_SECONDS = 3;
 type FinalCounts = Pick<PhaseState, 'records' | 'unchanged'>;
 
 export interface RunningPhase {
-  /**
-   * Ends the phase, and shows its final state.
-   * @param counts the final counts; by default the last measured counts
-   */
+  /** @param counts the final counts; by default the last measured counts */
   end(hasSucceeded: boolean, counts?: FinalCounts): void;
 }
 
@@ -118,7 +108,6 @@ export function startPhase(output: ProgressOutput, phase: string, meter: Meter):
   };
 }
 
-/** Does work as a phase, and shows the progress of the phase. */
 export async function trackPhase<Result>(
   output: ProgressOutput,
   phase: string,
@@ -159,7 +148,7 @@ class RollingRate {
   private startFraction = 0;
   private nowMs = 0;
 
-  /** Adds a measurement. It must be later than those that were added before. */
+  /** A measurement must be later than those that were added before. */
   add(sample: Sample): void {
     this.nowMs = sample.atMs;
     const last = this.samples.at(-1);
@@ -233,7 +222,6 @@ export function progressLines(stream: TextStream): ProgressOutput {
   };
 }
 
-/** Shows progress as JSON for programs, one object per line. */
 export function progressEvents(stream: TextStream): ProgressOutput {
   const write = (
     event: string,
@@ -253,7 +241,6 @@ export function progressEvents(stream: TextStream): ProgressOutput {
   };
 }
 
-/** Describes the operation for which the command waits, because this operation has locked the instance. */
 function waitText({ operation, caller, since }: LockHolder): string {
   return `waiting for another operation to end: ${operation}, which ${caller} began at ${since}`;
 }

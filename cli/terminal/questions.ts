@@ -4,10 +4,8 @@ import type { Surroundings } from './command.ts';
 import { type Line, layOut, layoutOf } from './terminal.ts';
 
 type Asked = Pick<Surroundings, 'stdin' | 'stderr' | 'signal'>;
-/** A call that can have the option `--yes`, which answers the question in advance. */
 type Asking = Asked & Pick<Surroundings, 'environment'> & { readonly options: { readonly yes?: boolean } };
 
-/** Whether a user at a terminal can answer a question. */
 export function canAsk({ stdin, stderr }: Asked): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }
@@ -27,19 +25,14 @@ export async function askConfirmation(message: string, asked: Asking, about: rea
 }
 
 /**
- * Asks the user at a terminal for a secret, and does not show what the user types. The question appears on standard
- * error.
+ * Does not show what the user types.
  * @throws IdentityError COMMAND_INTERRUPTED if the user interrupts the question
  */
 export function askSecret(message: string, asked: Asked): Promise<string> {
   return ask(asked, ({ password }, at) => password({ message, ...at }));
 }
 
-/**
- * Asks the user at a terminal for a text. The question appears on standard error.
- * @param about lines that are printed before the question
- * @throws IdentityError COMMAND_INTERRUPTED if the user interrupts the question
- */
+/** @throws IdentityError COMMAND_INTERRUPTED if the user interrupts the question */
 export function askText(
   message: string,
   asked: Asked & Pick<Surroundings, 'environment'>,
@@ -50,10 +43,7 @@ export function askText(
   return ask(asked, ({ text }, at) => text({ message, ...at }));
 }
 
-/**
- * Asks the user at a terminal to choose from a list. The question appears on standard error.
- * @throws IdentityError COMMAND_INTERRUPTED if the user interrupts the question
- */
+/** @throws IdentityError COMMAND_INTERRUPTED if the user interrupts the question */
 export function askChoice(message: string, choices: readonly string[], asked: Asked): Promise<string> {
   const options = choices.map((value) => ({ value }));
   return ask(asked, ({ select }, at) => select<string>({ message, options, ...at }));

@@ -1,5 +1,3 @@
-// Lays out text for a stream: width, colours, tables and escapes.
-
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { withCalls } from './callTexts.ts';
@@ -36,7 +34,6 @@ const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\
  */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** Replaces the unprintable characters of a text by escapes. */
 export function printable(text: string): string {
   return text.replace(unprintable, (found) => escapes[found] ?? `\\u{${found.codePointAt(0)?.toString(16)}}`);
 }
@@ -55,7 +52,6 @@ export function printableJson(value: unknown): string {
 interface StyledLine {
   readonly text: string;
   readonly style?: keyof typeof styleFormats;
-  /** How many levels the line is indented. */
   readonly depth?: number;
   /**
    * Whether the line is a command. If it is wrapped, the lines end with a backslash, so that the user can copy and run
@@ -66,7 +62,6 @@ interface StyledLine {
 
 export type Line = string | StyledLine;
 
-/** Returns a line that contains a command for the user, such as `identity migrate`. */
 export function commandLine(text: string): Line {
   return { text, isCommand: true };
 }
@@ -75,7 +70,7 @@ export function warnOn(stream: Writable): (warning: string) => void {
   return (warning) => void stream.write(`identity: ${printable(warning)}\n`);
 }
 
-/** Returns a heading, and below it the given lines, indented. Returns nothing if there are no lines. */
+/** Returns nothing if there are no lines. */
 export function section(heading: string, lines: readonly Line[]): Line[] {
   const indented = lines.map(styled).map((line) => ({ ...line, depth: (line.depth ?? 0) + 1 }));
   return indented.length === 0 ? [] : [{ text: heading, style: 'heading' }, ...indented];
@@ -125,7 +120,6 @@ function wrap(text: string, columns: number, joint: string): string[] {
 const wide =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
 
-/** Returns how many columns of a terminal a text fills. */
 function textWidth(text: string): number {
   return [...text].reduce((width, found) => width + (/\p{M}/u.test(found) ? 0 : wide.test(found) ? 2 : 1), 0);
 }
@@ -159,10 +153,8 @@ export async function* layOutTable(
   yield* flush();
 }
 
-/** A way to lay out a table: converts some of its rows to lines. */
 type TableForm = (rows: readonly (readonly string[])[], isFirst: boolean) => string[];
 
-/** Chooses how to lay out a table, by the widths of its heads and first rows. */
 function tableForm(heads: readonly string[], first: readonly (readonly string[])[], layout: Layout): TableForm {
   const { columns, isColoured } = layout;
   if (columns === Number.POSITIVE_INFINITY) return (rows) => rows.map((row) => row.join('\t'));

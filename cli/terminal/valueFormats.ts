@@ -8,7 +8,6 @@ import { secretNames } from '../records/secretSelection.ts';
 type Zod = typeof import('zod');
 
 export interface ValueFormat {
-  /** What the error for an invalid value advises. */
   readonly remedy: string;
   /**
    * Returns the schema that checks and parses a value. The caller passes the library Zod, so that the help need not
@@ -37,7 +36,6 @@ function parseSpan(text: string): Span {
  */
 export const acceptableLosses = ['unknown-states', 'refused-hashes'] as const;
 
-/** How a user can select secrets, as a text for messages and the help. */
 export const SECRET_CHOICES = 'some of passwords,otp,keys, or all, or none';
 
 function choice<const Choice extends string>(choices: readonly Choice[]) {
@@ -64,7 +62,7 @@ const idFormat = {
 const textFormat = { remedy: '', schema: ({ z }: Zod) => z.string() };
 const pathFormat = { remedy: 'specify a path', schema: ({ z }: Zod) => z.string().min(1) };
 
-/** The formats of values. A key is the name of the format in the help. */
+/** A key is the name of the format in the help. */
 const valueFormats = {
   CONFLICT: choice(onConflicts),
   COUNT: {
@@ -153,7 +151,6 @@ const valueFormats = {
 
 export type ValueName = keyof typeof valueFormats;
 
-/** The type of a parsed value, by the name of its format. */
 export type Value<Name extends ValueName> = output<Awaited<ReturnType<(typeof valueFormats)[Name]['schema']>>>;
 
 export function valueFormat(name: ValueName): ValueFormat {
