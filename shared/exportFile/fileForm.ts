@@ -8,7 +8,7 @@ import { stringContent } from '../json/stringContent.ts';
 import { utf8Text } from '../json/utf8Text.ts';
 import { exportFileLimits } from './manifest.ts';
 
-/** For both spellings of each field of an import request that may contain an export file: the name in snake_case. */
+/** Maps both spellings of each field that may contain an export file to the name in snake_case. */
 export const inlineFields: ReadonlyMap<string, string> = new Map([
   ['data_orgs', 'data_orgs'],
   ['dataOrgs', 'data_orgs'],

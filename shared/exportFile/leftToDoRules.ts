@@ -20,8 +20,8 @@ import { allReleases, type ReleaseRange } from '../organisation/zitadelReleases.
 
 export interface FileContent {
   /**
-   * Whether the file contains the secrets of this kind. Undefined until the whole file was read. Until then, the steps
-   * for both answers are collected.
+   * Whether the file contains the secrets of this kind. Undefined until the whole file was read: until then, `LeftToDo`
+   * collects the steps for both answers.
    */
   readonly withPasswords?: boolean;
   readonly withOtp?: boolean;
@@ -43,8 +43,8 @@ export interface LeftToDoRule extends Pick<ManualStep, 'scope' | 'unlessValidate
   readonly reason: string;
   readonly row: IssueRow;
   /**
-   * If the file lacks the secrets of the kind `field`, the step is needed. If the request selected these secrets, the
-   * source lacks them too, and `step` replaces the step.
+   * The rule applies if the file lacks the secrets `field`. If the request selected these secrets, the source lacks
+   * them too, and `step` replaces the rule's own step.
    */
   readonly lacks?: { readonly field: SecretField; readonly step: Pick<LeftToDoRule, 'reason' | 'row'> };
   readonly when?: (content: FileContent) => boolean;

@@ -10,7 +10,7 @@ import { mayHaveOtpEmail } from './sections/section.ts';
 import { hasUsualFields } from './usualMessage.ts';
 
 /**
- * Returns an issue if an import would reject the record as exports write it. Imports check this before they store a
+ * Returns an issue if an import would reject the exported form of the record. Imports check this before they store a
  * record, because a single invalid record would make a whole export unusable.
  * @param changed the fields that have changed since the record's rules were checked; by default all fields
  */

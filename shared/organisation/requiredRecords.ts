@@ -70,8 +70,8 @@ export async function selectDependents<Selected extends SectionRecord>(
 }
 
 /**
- * Selects the paths of the records that the deletion of the organisations deletes: the records of these organisations,
- * and the records that require them. Checks only the records with the given keys.
+ * Returns the paths of the records that a deletion of the organisations also deletes: the records of these
+ * organisations, and the records that require them. Checks only the records with the given keys.
  */
 async function findGone(
   reader: Pick<Reader, 'getMany'>,

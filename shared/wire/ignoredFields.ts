@@ -12,7 +12,7 @@ export class IgnoredFields {
   private readonly known: readonly string[];
   private readonly found = new Map<string, IgnoredField>();
 
-  /** @param known both spellings of each known field, with the name to suggest */
+  /** @param known maps both spellings of each known field to the name to suggest */
   constructor(known: ReadonlyMap<string, string>) {
     this.known = [...new Set([...known.values()].map(snakeCase))];
   }
@@ -32,7 +32,7 @@ export class IgnoredFields {
 
 /**
  * Lists the unknown fields of a request. A field with the value `null` counts as absent.
- * @param known both spellings of each known field, with the name to suggest
+ * @param known maps both spellings of each known field to the name to suggest
  */
 export function ignoredFields(body: unknown, known: ReadonlyMap<string, string>): readonly IgnoredField[] {
   const ignored = new IgnoredFields(known);

@@ -296,8 +296,8 @@ export interface Section {
     readonly parts?: readonly { readonly type: string; readonly done?: string }[];
   };
   /**
-   * The list in `success` of an import's response to which a written record is added (zitadel 5.8). Each entry is an id
-   * or an object.
+   * `field` is the list in `success` of an import's response to which the import adds a written record (zitadel 5.8).
+   * Each entry is an id or an object.
    */
   readonly success?: {
     readonly field: string;
