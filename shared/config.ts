@@ -7,7 +7,7 @@ import { type LogLevel, logLevels } from './log.ts';
 import type { StoreLocation } from './store/openStore.ts';
 import { parseMasterKeys } from './store/secrets/masterKey.ts';
 
-/** The validated configuration of a process. Durations are in milliseconds. */
+/** Durations are in milliseconds. */
 export interface Config {
   readonly storeLocation: StoreLocation;
   readonly corsOrigins: readonly string[];
@@ -18,7 +18,7 @@ export interface Config {
   readonly shutdownMs: number;
   readonly logLevel: LogLevel;
   readonly bcryptCost: number;
-  /** Undefined if metrics are off. */
+  /** The port is undefined if metrics are off. */
   readonly metricsPort: number | undefined;
   /** The bucket for exports and uploads above the size limits; undefined if the instance has no such bucket. */
   readonly transferBucket: string | undefined;
@@ -104,7 +104,6 @@ type Environment = z.output<typeof environment>;
 export interface ConfigVariable {
   readonly name: string;
   readonly meaning: string;
-  /** The documented description of the default. */
   readonly default: string;
 }
 

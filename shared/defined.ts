@@ -1,4 +1,3 @@
-/** The type of `Fields` without undefined values: each field that can be undefined becomes optional. */
 type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
 } & {

@@ -157,10 +157,7 @@ const directoryProblems: ReadonlyMap<string, string> = new Map([
   ['EDQUOT', 'has no space left'],
 ]);
 
-/**
- * Creates an entry in a directory and deletes it.
- * @returns the reason why this process cannot create files in the directory; undefined if it can
- */
+/** @returns the reason why this process cannot create files in the directory; undefined if it can */
 export async function directoryProblem(directory: string): Promise<string | undefined> {
   try {
     // Require that this process can list the directory, because it must find the folders that killed processes left.

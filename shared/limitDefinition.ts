@@ -5,7 +5,7 @@ import { parseGoDuration } from './duration.ts';
 export type Platform = 'selfHosted' | 'cloud';
 
 export interface LimitDefinition {
-  /** The environment variable that sets the limit; absent if the limit is fixed. */
+  /** A fixed limit has no variable. */
   readonly variable?: string;
   readonly unit: keyof typeof units;
   readonly selfHosted: number;

@@ -160,7 +160,6 @@ function mapLimits(value: (definition: LimitDefinition) => number): Limits {
   };
 }
 
-/** The limits for the operator of a database: none. */
 export const noLimits: Limits = mapLimits(() => UNLIMITED);
 
 export function defaultLimits(platform: Platform): Limits {
@@ -191,7 +190,7 @@ export function printLimit({ unit }: Pick<LimitDefinition, 'unit'>, value: numbe
 export interface StatedLimits {
   readonly requestBytes?: number;
   readonly responseBytes?: number;
-  /** Present if clients can transfer larger files through a bucket of the instance. */
+  /** This field is present if clients can transfer larger files through a bucket of the instance. */
   readonly transfers?: true;
   /** The longest timeout, in Go's syntax. */
   readonly timeout?: string;

@@ -118,7 +118,6 @@ export function configureLog(
   traceProject = project;
 }
 
-/** Returns the field of a log line by which Cloud Logging finds all lines of a trace. */
 export function traceField(project: string | undefined, trace: string | undefined): Record<string, string> {
   if (project === undefined || trace === undefined) return {};
   return { 'logging.googleapis.com/trace': `projects/${project}/traces/${trace}` };

@@ -24,7 +24,6 @@ const SQLITE_FULL = 13;
 /** SQLite's result code for a failed write, for example beyond a quota or the maximum size of a file. */
 const SQLITE_IOERR_WRITE = 778;
 
-/** Whether an error of SQLite means that one of its files cannot grow. */
 export function isDatabaseFull(reason: unknown): boolean {
   return [SQLITE_FULL, SQLITE_IOERR_WRITE].includes(extendedCode(reason) ?? 0);
 }

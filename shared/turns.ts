@@ -12,7 +12,7 @@ let requestedAt = Number.NEGATIVE_INFINITY;
 let turnStartedAt = Number.NEGATIVE_INFINITY;
 const waiting: (() => void)[] = [];
 
-/** Records the arrival of a request. For a moment, bulk work then takes shorter turns. */
+/** For a moment after a request, bulk work takes shorter turns. */
 export function noteRequest(): void {
   requestedAt = performance.now();
 }
@@ -49,10 +49,6 @@ export function isTurnOver(): boolean {
  */
 const ATTENDED_BYTES = 16 * 1024;
 
-/**
- * Yields the chunks of a file, and yields to the event loop before each. While requests arrive, divides the chunks into
- * smaller ones.
- */
 export async function* chunksInTurns(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
     for (let start = 0, size = 0; start < chunk.byteLength; start += size) {

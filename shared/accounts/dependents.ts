@@ -1,5 +1,3 @@
-// Finds and deletes the documents that would remain if a user or an organisation were deleted alone.
-
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { isInRemoval, organisationSection, sections } from '../organisation/allSections.ts';
 import { readRecord, toRecord } from '../organisation/record.ts';
@@ -113,7 +111,6 @@ export async function deleteWithClaims(transaction: Transaction, documents: read
   transaction.write(keys.map((key) => ({ type: 'delete', key })));
 }
 
-/** Lists the claims on unique names that a stored record may have. */
 export function storedClaims(stored: StoredDocument): readonly DocumentKey[] {
   const section = sectionOf(stored);
   if (section?.unique === undefined) return [];

@@ -47,7 +47,6 @@ export async function instanceOwners(store: Pick<Store, 'snapshot'>): Promise<st
   return ids;
 }
 
-/** Finds the ids of the owners in a snapshot, and reads their documents with `reader`. */
 export async function readOwners(store: Pick<Store, 'snapshot'>, reader: Reader): Promise<Owner[]> {
   const userIds = await instanceOwners(store);
   const members = await reader.getMany(userIds.map(instanceMemberKey), ['body']);
@@ -166,7 +165,6 @@ function memberFields({ userId, orgId }: Membership, roles: readonly string[], n
   }
 }
 
-/** @throws IdentityError INVALID_ARGUMENT if the role does not exist in this scope */
 function checkRole(role: string, { orgId }: Membership): MembershipScope {
   const scope = orgId === undefined ? 'instance' : 'organisation';
   const known = knownRoles(scope);

@@ -101,9 +101,8 @@ const markedFields: readonly FieldName[] = ['orgId', 'partition', 'state', 'chan
 const DECIDED = { digest: null } as const satisfies DocumentChanges;
 
 export interface UserDeletion extends Omit<DeletionOptions, 'onDeleting'> {
-  /** Whether to delete the last IAM_OWNER, too. */
   readonly force?: boolean;
-  /** Reads the user to delete. Must also find a user whose earlier deletion was interrupted. */
+  /** The function must also find a user whose earlier deletion was interrupted. */
   readonly readUser?: (reader: Reader, userId: string) => Promise<StoredDocument>;
 }
 

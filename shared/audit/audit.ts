@@ -6,7 +6,6 @@ import type { Transaction } from '../store/store.ts';
 import type { AuditEvent, AuditFacts, AuditTrail, Identity, Origin } from './auditEvent.ts';
 
 interface CallEvents {
-  /** The name of the event that is recorded before the first effect of the call. */
   readonly begun: string;
   /**
    * The outcome in the event `begun`. With `ok`, a call that succeeds has no second event; with `started`, every call
@@ -130,7 +129,6 @@ export class AuditedCall {
     }
   }
 
-  /** Runs the last part of the call's work, and then records the end of the call. */
   run<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.watch(async () => {
       const result = await work();
@@ -139,7 +137,7 @@ export class AuditedCall {
     });
   }
 
-  /** Changes the operation of a call that has not begun. Some requests select another operation in their body. */
+  /** Some requests select another operation in their body. */
   become(operation: keyof typeof operationEvents): void {
     this.events = operationEvents[operation];
   }

@@ -12,11 +12,10 @@ const auditedObject = z.strictObject({
 
 const event = z.object({
   time: z.iso.datetime(),
-  /** The name of the event, such as `export.started`. */
   event: z.string(),
   /** `started`, `ok`, or the code of the error. */
   outcome: z.string(),
-  /** The user who makes the call; absent without a valid token. */
+  /** The id is absent if the call has no valid token. */
   userId: z.string().optional(),
   tokenId: z.string().optional(),
   /** The account of the operating system that ran a command. */
@@ -49,7 +48,7 @@ const event = z.object({
   trace: z.string().optional(),
 });
 
-/** An event of the audit trail. It contains no secrets. */
+/** An event contains no secrets. */
 export type AuditEvent = Readonly<z.output<typeof event>>;
 
 export type AuditFacts = Omit<AuditEvent, 'time' | 'event' | 'outcome'>;
@@ -63,7 +62,6 @@ export type Origin = Pick<AuditFacts, 'requestId' | 'remote' | 'trace'>;
 export type Identity = Pick<AuditFacts, 'userId' | 'tokenId' | 'account'>;
 
 export const MAX_RECORDED_ORGANISATIONS = 20;
-/** The maximum number of characters of each text in an event. */
 export const MAX_RECORDED_CHARACTERS = 200;
 
 export function organisationFacts(orgIds: readonly string[]): Pick<AuditFacts, 'orgIds' | 'orgCount'> {
@@ -71,7 +69,6 @@ export function organisationFacts(orgIds: readonly string[]): Pick<AuditFacts, '
   return { orgIds: listed, ...(listed.length < orgIds.length ? { orgCount: orgIds.length } : {}) };
 }
 
-/** Returns what events contain about an object: everything except the account that accesses the object. */
 export function recordedObject(object: AuditFacts['object']): AuditFacts['object'] {
   return object && { bucket: object.bucket, path: object.path, generation: object.generation };
 }
@@ -88,6 +85,5 @@ export interface AuditTrail {
    * in the database.
    */
   join?(event: AuditEvent, transaction: Transaction): void;
-  /** Waits until pending events are written, and closes the trail. */
   close(): Promise<void>;
 }

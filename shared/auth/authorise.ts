@@ -188,11 +188,11 @@ export function parseRoles(membership: StoredDocument | undefined): readonly str
 }
 
 const restrictionSchema = z.strictObject({
-  /** The only operations that the token permits; undefined if it permits all. */
+  /** The list is undefined if the token permits all operations. */
   operations: z.array(z.enum(operations)).min(1).readonly().optional(),
 });
 
-/** The restriction of a token to some operations. Without fields, the token permits everything that its user may do. */
+/** Without fields, the token permits everything that its user may do. */
 export type TokenRestriction = Readonly<z.output<typeof restrictionSchema>>;
 
 /** Parses the restriction of a stored token. A token without a restriction has no body. */
@@ -200,7 +200,6 @@ export function parseRestriction(body: string | undefined): TokenRestriction {
   return body === undefined ? {} : restrictionSchema.parse(JSON.parse(body));
 }
 
-/** @throws IdentityError PERMISSION_DENIED if the token does not permit the operation */
 function checkOperation({ operations: valid }: TokenRestriction, requested: Operation): void {
   if (valid !== undefined && !valid.includes(requested)) throw tokenForOtherOperation({ only: valid, requested });
 }

@@ -4,7 +4,7 @@ import { defineError } from './identityError.ts';
 
 export const usageInvalid = defineError('INVALID_ARGUMENT', 'USAGE_INVALID', { text: '{problem}' });
 
-/** A signal interrupted the command. The text contains the command with which the user can continue. */
+/** The text contains the command with which the user can continue. */
 export const commandInterrupted = defineError('CANCELLED', 'COMMAND_INTERRUPTED', { text: '{interruption}' });
 
 // `problems` contains all problems, one per line.

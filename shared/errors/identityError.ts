@@ -191,7 +191,6 @@ function messageOf(
   );
 }
 
-/** A kind of error, as the documentation lists it. */
 export interface ErrorRow extends ErrorFacts, IssueRow, Required<Pick<ErrorParts, 'code' | 'reason'>> {}
 
 /** The arguments of an error factory. The parameters of the text may be omitted if all of them are optional. */
@@ -200,7 +199,7 @@ type Arguments<Row extends IssueRow> =
     ? [params?: ParametersOf<Row>, circumstances?: Circumstances]
     : [params: ParametersOf<Row>, circumstances?: Circumstances];
 
-/** A function that creates errors of one kind. The documentation is generated from `row`. */
+/** The documentation is generated from `row`. */
 export interface ErrorFactory<Row extends IssueRow = IssueRow, Reason extends string = string> {
   (...[params, circumstances]: Arguments<Row>): IdentityError;
   readonly row: ErrorRow & { readonly reason: Reason };

@@ -15,7 +15,6 @@ type WithoutOptional<Text extends string> = Text extends `${infer Start}[${strin
 
 export type IssueValues = Readonly<Record<string, Value | undefined>>;
 
-/** The parameters of an error or a warning in a response. */
 export type IssueParams = Readonly<Record<string, string>>;
 
 /**
@@ -38,7 +37,7 @@ type Advice<Row extends IssueRow> = Row['remedy'] extends infer Remedy extends s
     : '';
 type Template<Row extends IssueRow> = `${Row['text']}${Advice<Row>}`;
 
-/** The parameters of a template. Parameters that only occur in square brackets are optional. */
+/** Parameters that only occur in square brackets are optional. */
 export type ParametersOf<Row extends IssueRow> = {
   readonly [Name in NamesIn<WithoutOptional<Template<Row>>>]: Value;
 } & { readonly [Name in NamesIn<Template<Row>>]?: Value | undefined };

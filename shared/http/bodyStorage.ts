@@ -33,7 +33,6 @@ export interface StorageOptions {
   /** A body up to this size stays in memory, unless the other bodies already fill the memory. */
   readonly memoryBytes?: number;
   readonly directory?: string;
-  /** The budget that all bodies share; unlimited by default. */
   readonly budget?: BodyBudget;
 }
 

@@ -11,9 +11,9 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
  */
 export interface CallSignal extends Disposable {
   readonly signal: AbortSignal;
-  /** The time counts from the start of the call. */
+  /** The timeout counts from the start of the call. */
   limit(timeoutMs: number): void;
-  /** Undefined if the call has no timeout. */
+  /** The value is undefined if the call has no timeout. */
   readonly msLeft: number | undefined;
   end(error: unknown): void;
 }

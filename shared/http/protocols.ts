@@ -58,7 +58,6 @@ const PREFACE = Buffer.from('PRI');
 export interface PortLimits {
   /** The time in milliseconds within which the first bytes of a connection must arrive. */
   readonly headersMs: number;
-  /** Returns whether there are too many HTTP/2 connections, so that the server must close a new one. */
   readonly isFullOfSessions: () => boolean;
 }
 
@@ -76,7 +75,6 @@ export function createPort(http1: Http1Server, http2: Http2Server, limits: PortL
   const port = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     const close = () => socket.destroy();
     const pass = () => {
-      // `read` returns null until enough bytes have arrived.
       const start: Buffer | null = socket.read(PREFACE.length);
       if (start === null) return;
       socket.off('readable', pass).off('end', close).off('timeout', end).setTimeout(0);

@@ -18,7 +18,7 @@ import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bod
 const FREELY_INFLATED_BYTES = 10_000_000;
 
 export interface BodyLimits extends StorageOptions {
-  /** The maximum size of the body. The received bytes and the decompressed bytes must not exceed it. */
+  /** Limits the received bytes and the decompressed bytes. */
   readonly maxBytes: number;
   readonly adviceIfLarger?: string;
   /**

@@ -66,7 +66,6 @@ export function requestListener(
 }
 
 export interface WriteOptions {
-  /** If the client reads nothing for this time, the response is aborted. */
   readonly stallMs: number;
   /** Called when the response is complete in this process, even if the client has not read it yet. */
   readonly onComplete?: () => void;
@@ -173,11 +172,10 @@ function stopUpload(incoming: Incoming): void {
 }
 
 interface ResponseBody {
-  /** Undefined if more chunks may follow. */
+  /** The length is undefined if more chunks may follow. */
   readonly length: number | undefined;
   /** The whole body, if it is known and fits into a single write. */
   readonly small?: Uint8Array;
-  /** All chunks, including the first. */
   readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /** Rejects when the body fails, even if the client does not read at that time. */
   readonly closed?: Promise<unknown>;

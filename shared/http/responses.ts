@@ -217,7 +217,6 @@ export function isGrpc(type: string): boolean {
   return grpcType.test(type);
 }
 
-/** Whether a request uses an RPC protocol: gRPC, gRPC-Web or Connect. */
 export function isRpc(headers: Headers): boolean {
   const type = headers.get('content-type') ?? '';
   return isGrpc(type) || type.startsWith('application/connect+') || headers.has('connect-protocol-version');

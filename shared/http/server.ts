@@ -272,7 +272,7 @@ async function drainServer(open: OpenServer, limitMs: number): Promise<number> {
 export interface ServeOptions {
   readonly app: Application;
   readonly host: string;
-  /** 0 selects any free port. */
+  /** The value 0 selects any free port. */
   readonly port: number;
   /** When the server closes, requests in flight may take this long, in milliseconds; default 10,000. */
   readonly drainMs?: number;

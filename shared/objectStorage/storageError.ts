@@ -123,7 +123,6 @@ export const convertedPolicy: RetryPolicy = {
   attempts: (reason) => (storageUnavailable.is(reason) ? MAX_ATTEMPTS : 1),
 };
 
-/** The schema of both kinds of the library's errors. It extracts the header `retry-after`. */
 const rejectedResponse = z.object({
   response: z.object({
     headers: z.union([
@@ -133,7 +132,6 @@ const rejectedResponse = z.object({
   }),
 });
 
-/** Returns undefined if Cloud Storage does not ask the client to wait. */
 function statedSeconds(reason: unknown): number | undefined {
   if (reason instanceof IdentityError) return reason.retryAfterSeconds;
   return parseRetryAfter(rejectedResponse.safeParse(reason).data?.response.headers, Date.now());

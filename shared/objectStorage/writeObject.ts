@@ -30,9 +30,7 @@ interface UploadState {
 
 interface UploadProperties {
   readonly custom?: Readonly<Record<string, string>>;
-  /** The number of bytes. With any other number, the upload cannot complete. */
   readonly size?: number;
-  /** If a browser may send the bytes: the only origin from whose pages Cloud Storage accepts them. */
   readonly origin?: string | undefined;
 }
 

@@ -19,24 +19,18 @@ export interface OperationDescription {
   readonly deprecated?: boolean;
   /** Whether the operation requires no token. */
   readonly isPublic?: boolean;
-  /** The parameters in the path by name, each with a valid example. */
   readonly parameters?: Readonly<Record<string, { readonly contract: z.ZodType; readonly example: string }>>;
-  /**
-   * The contracts of the parameters in the query, by name. By default, a call from a documentation page contains only
-   * the required parameters.
-   */
+  /** By default, a call from a documentation page contains only the required parameters. */
   readonly query?: Readonly<Record<string, z.ZodType>>;
   readonly request?: {
-    /** The schema of a JSON body. Schemas in `$defs` become components of the OpenAPI document. */
+    /** Schemas in `$defs` become components of the OpenAPI document. */
     readonly schema: JsonSchema;
     /** Each key is the summary of its example. */
     readonly examples: Readonly<Record<string, object>>;
-    /** The schemas of bodies that are not JSON, by media type. */
     readonly others?: Readonly<Record<string, JsonSchema>>;
   };
   readonly response: ResponseDescription;
   readonly redirect?: ResponseDescription;
-  /** Descriptions of the expected errors, by HTTP status. */
   readonly errors: Readonly<Record<number, string>>;
 }
 
@@ -48,7 +42,6 @@ export interface ResponseDescription {
    * line.
    */
   readonly others?: Readonly<Record<string, z.ZodType>>;
-  /** The description of the header `location`. */
   readonly location?: string;
 }
 

@@ -16,7 +16,6 @@ const securitySchemes = {
   },
 };
 
-/** Omits endpoints without an operation. */
 export function openApiDocument(endpoints: readonly Endpoint[], limits: StatedLimits = {}) {
   const schemas: Schemas = {};
   const paths: Record<string, Record<string, ReturnType<typeof describeOperation>>> = {};

@@ -34,7 +34,6 @@ interface Reads<Past extends Moment> {
   scan(range: ScanRange, at: Past): AsyncIterable<readonly StoredDocument[]>;
 }
 
-/** Creates read operations that decrypt secrets. They also count the documents that they read. */
 function createReads<Past extends Moment>(
   { database, guard: { keyring }, counts }: Parts<Past>,
   call: StoreCall | undefined,

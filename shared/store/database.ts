@@ -60,7 +60,6 @@ export interface Database<Past extends Moment> {
   moment(call: StoreCall | undefined): Promise<Past>;
   advice(): Advice;
   close(): Promise<void>;
-  /** The audit trail in the database; undefined if the platform's log is the audit trail. */
   readonly trail: Trail | undefined;
   readonly lock: InstanceLock;
 }

@@ -22,9 +22,9 @@ const instanceBody = z.object({
 });
 
 export interface InstanceDescription {
-  /** The name of the instance; `unnamed` before `identity init`. */
+  /** The name is `unnamed` before `identity init`. */
   readonly instance: string;
-  /** Undefined before `identity init`. */
+  /** The id is undefined before `identity init`. */
   readonly defaultOrgId: string | undefined;
   /**
    * The random id of the instance, which does not depend on its address. Undefined before `identity init`, or if an

@@ -157,7 +157,7 @@ export interface PartitionRange {
 
 export const PARTITION_SCAN_BATCH = 100;
 
-/** The state of the database at one moment, for reading only. The caller must dispose of the snapshot. */
+/** The caller must dispose of the snapshot. */
 export interface Snapshot extends Reader, AsyncDisposable {
   readonly readTime: Date;
   /**
@@ -167,7 +167,6 @@ export interface Snapshot extends Reader, AsyncDisposable {
   scan(range: ScanRange): AsyncIterable<readonly StoredDocument[]>;
 }
 
-/** Access to the latest state of documents, for reading and writing. */
 export interface DocumentStore extends Reader {
   /**
    * Applies all writes, or none of them.
@@ -208,7 +207,6 @@ export interface Advice {
   /** The recommended number of records in a commit; `writes` is the maximum number of writes. */
   readonly records: number;
   readonly writes: number;
-  /** The recommended number of commits in flight. */
   readonly inFlight: number;
   /** The milliseconds for which a snapshot stays readable. */
   readonly snapshotMs: number;
@@ -244,7 +242,6 @@ export interface Store extends DocumentStore {
   readonly trail: Trail | undefined;
   /** The lock for imports, deletions and rotations of the master key; see `withLock` in `lock/fence.ts`. */
   readonly lock: InstanceLock;
-  /** The counts of documents, for all calls together. */
   readonly counts: DocumentCounts;
 }
 
@@ -314,7 +311,6 @@ export function distinctKeys(keys: readonly DocumentKey[]): DocumentKey[] {
   return [...new Map(keys.map((key) => [documentPath(key), key])).values()];
 }
 
-/** Reads documents, each only once, and returns them by `documentPath`. */
 export async function readByPath(
   reader: Pick<Reader, 'getMany'>,
   keys: readonly DocumentKey[],

@@ -15,16 +15,11 @@ import {
 
 export interface TransactionDatabase {
   read(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<VersionedDocuments>;
-  /**
-   * Applies all writes if every document in `expected` still has its version; otherwise applies none.
-   * @throws WriteConflictError
-   */
   commit(writes: readonly Write[], expected: ExpectedVersions, events: readonly TrailEvent[]): Promise<void>;
   seal(writes: readonly Write[], transaction: Transaction): Promise<readonly Write[]>;
 }
 
 const contentionPolicy = { initialDelayMs: 20, maxDelayMs: 1_000 };
-/** The maximum number of attempts of a transaction if no signal ends the retries. */
 const MAX_ATTEMPTS = 12;
 
 /**

@@ -36,7 +36,6 @@ const RELEASE_MS = SECOND_MS;
 export const LEASE_MS = 30 * SECOND_MS;
 const RENEWALS_PER_LEASE = 3;
 
-/** The policy for conflicts: retry if another process has changed the lease at the same time. */
 const conflictPolicy: RetryPolicy = {
   attempts: (reason) => (reason instanceof WriteConflictError ? Number.POSITIVE_INFINITY : 1),
   initialDelayMs: SECOND_MS / 8,

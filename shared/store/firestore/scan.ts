@@ -63,7 +63,6 @@ function idleTimer(onExpired: () => void): Disposable {
   return { [Symbol.dispose]: () => clearTimeout(timeout) };
 }
 
-/** The documents that a stream has received but not yielded, and its end if it has ended. */
 interface Inbox {
   documents: DocumentMessage[];
   characters: number;

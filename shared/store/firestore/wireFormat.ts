@@ -9,12 +9,10 @@ const MAX_VARINT_BYTES = 10;
 /** Up to this length, a loop copies an ASCII text faster than Buffer's native functions do. */
 const SHORT_TEXT = 32;
 
-/** Returns the tag of a field that contains a text or a message. */
 export function lengthTag(field: number): number {
   return field * 8 + BYTES;
 }
 
-/** Returns the tag of a field that contains a number or a boolean. */
 export function varintTag(field: number): number {
   return field * 8 + VARINT;
 }

@@ -9,7 +9,6 @@ export type LockMode = 'shared' | 'alone';
 
 /** The description of an operation that holds the lock, which waiting calls receive. */
 export interface LockHolder {
-  /** The operation, such as `import`. */
   readonly operation: string;
   /** The id of the calling user, or the operating system account that runs the command. */
   readonly caller: string;
@@ -21,7 +20,6 @@ export interface LockRequest {
   readonly mode: LockMode;
   readonly operation: string;
   readonly caller: string;
-  /** Ends the wait for the lock when it aborts. */
   readonly signal: AbortSignal;
   /** Called when the wait begins, and whenever the lock passes to another operation during the wait. */
   readonly onWait?: ((holder: LockHolder) => void) | undefined;
@@ -130,7 +128,7 @@ export function isSameHolder(first: LockHolder, second: LockHolder): boolean {
   return first.since === second.since && first.operation === second.operation && first.caller === second.caller;
 }
 
-/** Describes the operation that holds the lock if its own description cannot be read yet. */
+/** Describes the operation that holds the lock while the operation's own description cannot be read. */
 function unknownHolder(): LockHolder {
   return { operation: 'an operation', caller: 'another process', since: new Date().toISOString() };
 }

@@ -71,7 +71,7 @@ export class Keyring {
     return key;
   }
 
-  /** Undefined if the keys come from a text. */
+  /** The path is undefined if the keys come from a text. */
   get file(): string | undefined {
     return this.source.file;
   }

@@ -166,13 +166,11 @@ function createTables(connection: SqliteConnection, keyring: Keyring): void {
 }
 
 export interface CopyOptions {
-  /** Must contain the master keys of the database. */
   readonly keyring: Keyring;
   /** Changes the copy before it appears under its name. */
   readonly complete?: (copy: SqliteConnection) => void;
   /** Whether the source is a backup. The copy then ignores a log file next to it, which cannot belong to a backup. */
   readonly isBackup?: boolean;
-  /** Called with a warning for each folder that a killed process left and the copy has removed. */
   readonly warn?: (warning: string) => void;
   /** Called with the copied share of the database, from 0 to 1. */
   readonly onCopied?: (share: number) => void;

@@ -65,7 +65,6 @@ export interface SqliteMoment extends Moment {
    * @throws IdentityError ABORTED if the moment has ended
    */
   connection(): SqliteConnection;
-  /** Ends the moment, so that SQLite need not keep its pages. */
   end(): void;
 }
 

@@ -23,7 +23,7 @@ export const BUSY_TIMEOUT_MS = 5_000;
 
 export interface ConnectionOptions {
   readonly file: string;
-  /** The milliseconds for which SQLite waits for a lock of another process. The wait blocks this process. */
+  /** The timeout in milliseconds. */
   readonly busyTimeout?: number;
   readonly readOnly?: boolean;
 }
