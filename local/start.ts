@@ -72,7 +72,6 @@ function welcome(addresses: Addresses, storageUrl: string, docsUrl: string): str
   ].join('\n');
 }
 
-/** Makes the paths relative to the current directory, where the commands run. */
 function withRelativePaths(addresses: Addresses): Addresses {
   const shorten = (path: string) => relative('.', path) || path;
   const { source, target, file, key } = addresses;

@@ -31,7 +31,6 @@ export interface RekeyOptions {
   readonly signal: AbortSignal;
   /** Called with a progress text if the rotation waits. */
   readonly onStep: (name: string) => void;
-  /** Called after each batch with the number of documents that the batch encrypted again. */
   readonly onResealed?: (documents: number) => void;
   /**
    * The time in milliseconds during which other processes may still encrypt with an earlier key. 0 if every commit
@@ -41,9 +40,7 @@ export interface RekeyOptions {
 }
 
 export interface Rekeyed {
-  /** The id of the key that encrypts all secrets after the rotation. */
   readonly keyId: string;
-  /** The number of documents whose secrets this rotation encrypted again. */
   readonly documents: number;
   /** The replaced keys. Only backups that are older than the rotation still need them. */
   readonly earlierKeys: readonly EarlierKey[];

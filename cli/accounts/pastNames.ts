@@ -1,7 +1,6 @@
 import { type ReadEvent, readEvents } from '../../shared/audit/databaseTrail.ts';
 import type { Trail } from '../../shared/store/store.ts';
 
-/** Finds the names of deleted users in the audit trail. */
 export class PastNames {
   private readonly trail: Trail;
   private readonly namedIn: (event: ReadEvent) => readonly [userId: string, name: string] | undefined;

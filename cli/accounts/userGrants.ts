@@ -18,7 +18,7 @@ interface StoredGrant extends Stored {
   readonly grant: UserGrant;
 }
 
-/** Which grants of a user to list or remove. Without a project and an organisation, all grants of the user. */
+/** Without a project and an organisation, the selection contains all grants of the user. */
 interface GrantSelection {
   readonly userId: string;
   readonly projectId?: string | undefined;

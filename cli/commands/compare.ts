@@ -75,7 +75,6 @@ export const compareCommand = defineCommand({
 
 interface StayingOrganisation {
   readonly orgId: string;
-  /** The name of the place whose default organisation this is. */
   readonly of: string;
 }
 
@@ -97,7 +96,7 @@ async function stayingOrganisations(
   });
 }
 
-/** If exactly one side is a file, the export of the other side contains only the organisations of that file. */
+/** If exactly one side is a file, limits the export of the other side to the organisations of that file. */
 async function selectOrganisations(
   [first, second]: readonly [Place, Place],
   options: PlaceExportOptions,

@@ -80,9 +80,7 @@ function isRunnable({ options }: Commander): boolean {
   return options.length > 0;
 }
 
-/**
- * Returns a command's description. If the command can also run without a subcommand, the text lists the subcommands.
- */
+/** If the command can also run without a subcommand, the text lists the subcommands. */
 function commandDescription(command: Commander): string {
   const names = command.commands.map((below) => below.name());
   const isShort = names.length > 0 && isRunnable(command);

@@ -265,7 +265,6 @@ interface ImportedFile {
   readonly requested: readonly string[];
   /** Undefined if the call has no `--failed`. */
   readonly storedFailures: StoredFailures | undefined;
-  /** Whether the user did not confirm the deletions that a dry run has predicted. */
   readonly isRefused: boolean;
   /**
    * Formats the counts of an outcome. The caller passes this function, because its module is loaded only for imports.

@@ -89,7 +89,7 @@ function addLogSize(registry: Registry, file: string): void {
   });
 }
 
-/** Serves `GET /metrics` on a port of this machine only, without a token. */
+/** Serves `GET /metrics` without a token, and therefore only on 127.0.0.1. */
 export function serveMetrics({ render, contentType }: Metrics, port: number): Promise<RunningServer> {
   const route: Route = {
     method: 'GET',

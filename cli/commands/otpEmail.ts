@@ -81,10 +81,7 @@ async function removeRemotely(address: string, call: RemovalCall & { readonly op
   return removeFactors(await openRemotePeople(settings, call), users, call);
 }
 
-/**
- * Returns the people that a call specifies, each only once.
- * @throws IdentityError USAGE_INVALID if the call specifies no people
- */
+/** @throws IdentityError USAGE_INVALID if the call specifies no people */
 async function givenUsers({ arguments: [given], options: { file } }: RemovalCall): Promise<readonly string[]> {
   const listed = file === undefined ? [] : listedUsers(decodeText(await readList(file)), file);
   const users = [...new Set([...given.filter((text) => !isAddress(text)), ...listed])];
@@ -101,10 +98,7 @@ const wrongLines = [
   { pattern: /^(?:user[ _-]?)?(?:id|name|e-?mail(?: ?address)?)$/i, found: 'is the heading of a column' },
 ];
 
-/**
- * Returns the people in a text that contains one person per line.
- * @throws IdentityError USAGE_INVALID for the first line that cannot specify a person
- */
+/** @throws IdentityError USAGE_INVALID for the first line that cannot specify a person */
 function listedUsers(text: string, file: string): string[] {
   const users: string[] = [];
   for (const [index, line] of text.split(/\r\n|[\r\n]/).entries()) {

@@ -9,10 +9,7 @@ interface ParsedValues {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Checks that a call has all required options, and checks and parses every value.
- * @throws IdentityError USAGE_INVALID for the first missing or invalid value
- */
+/** @throws IdentityError USAGE_INVALID for the first missing or invalid value */
 export async function parseValues(command: Command, { positionals, options }: GivenValues): Promise<ParsedValues> {
   const described: Options = { ...command.options, ...commonOptions(command) };
   for (const [name, option] of Object.entries(described)) {

@@ -48,7 +48,7 @@ export async function runAlone<Result>(
   }
 }
 
-/** Does work, and shows the progress as soon as the first record is processed. */
+/** Shows the progress as soon as the first record is processed. */
 async function tracked<Result>(
   phase: string,
   stderr: Writable,

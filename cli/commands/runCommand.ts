@@ -63,10 +63,7 @@ export async function runCommand(
   }
 }
 
-/**
- * Prints the output of a command.
- * @throws IdentityError COMMAND_INTERRUPTED if the signal ends a list that is not endless
- */
+/** @throws IdentityError COMMAND_INTERRUPTED if the signal ends a list that is not endless */
 async function printOutput(
   output: Output | ListOutput,
   asJson: boolean,
@@ -116,8 +113,8 @@ async function* textLines({ name, heads, rows }: ListOutput, layout: Layout): As
 }
 
 /**
- * Runs a command, and records its start and its outcome in the audit trail.
- * @throws IdentityError UNAVAILABLE if the start cannot be recorded; the command does not run then
+ * @throws IdentityError UNAVAILABLE if the audit trail cannot record the start of the command; the command does not run
+ * then
  */
 async function runAudited(
   name: string,
@@ -142,7 +139,7 @@ async function runAudited(
   }
 }
 
-/** Returns the facts about a call that the audit trail records. Arguments and options never contain secrets. */
+/** Arguments and options never contain secrets, so the audit trail may contain them. */
 function commandFacts(command: InstanceCommand, { positionals, options }: GivenValues): AuditFacts {
   const isAboutOrganisations = command.arguments[0]?.value === 'ORG_ID';
   const target = isAboutOrganisations ? undefined : (positionals[0] ?? options.user?.[0]);
@@ -168,10 +165,7 @@ async function nameFacts(command: InstanceCommand, { positionals, options }: Giv
 const optionalId = z.string().exactOptional();
 const created = z.object({ orgId: optionalId, userId: optionalId, tokenId: optionalId });
 
-/**
- * Returns the ids in a command's output, for the audit trail. Excludes all other fields, because they may contain a
- * token.
- */
+/** Excludes all fields except ids, because they may contain a token. */
 function recordedOutput(output: AnyOutput): AuditFacts {
   const json = output !== undefined && 'json' in output ? output.json : undefined;
   const { data } = created.safeParse(json);

@@ -61,8 +61,7 @@ export const userGrantRemoveCommand = defineInstanceCommand({
 });
 
 /**
- * Requires that a user has only grants that the caller has confirmed. Grants that were added or changed after the
- * confirmation make it outdated.
+ * A confirmation is outdated if grants were added or changed after it.
  * @throws IdentityError CONFIRMATION_OUTDATED
  */
 function requireConfirmed(confirmed: readonly UserGrant[], present: readonly UserGrant[]): void {

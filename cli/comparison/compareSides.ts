@@ -124,7 +124,7 @@ function statedByZitadel({ withPasswords, withOtp }: PlaceExportOptions): Stated
 
 /**
  * The maximum number of organisations that a request selects. If the comparison needs more organisations, it requests
- * all organisations of the place and skips those that it does not compare.
+ * all organisations of the place and skips the others.
  */
 const MAX_REQUESTED_ORGANISATIONS = 1_000;
 

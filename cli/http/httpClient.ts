@@ -97,10 +97,7 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
   }
 }
 
-/**
- * Yields the bytes of a response.
- * @throws IdentityError PLACE_LOST if the connection breaks; the signal's reason
- */
+/** @throws IdentityError PLACE_LOST if the connection breaks; the signal's reason */
 async function* receive(
   response: IncomingMessage,
   lost: { readonly place: string; readonly moment: string },
@@ -126,7 +123,6 @@ export interface CallConnection {
 }
 
 interface AttemptLimit {
-  /** Aborts when the attempt must end, for any reason. */
   readonly signal: AbortSignal;
   /**
    * Returns the timeout error if the attempt has exceeded the connection's limit. Returns undefined if the attempt
@@ -151,7 +147,6 @@ export function limitAttempt(connection: CallConnection, timeoutMs?: number): At
 }
 
 interface BrieflyCalled<Call> extends Pick<Patience, 'onRetry'> {
-  /** The server's name in messages. */
   readonly name: string;
   readonly send: (call: Call, signal: AbortSignal) => Promise<HttpResponse>;
 }
@@ -215,8 +210,8 @@ export async function readText(
 }
 
 /**
- * Reads the body of an error response as text, up to a limit. If the connection breaks, returns the part that has
- * arrived: the status alone already describes the error.
+ * If the connection breaks, returns the part of the text that has arrived, because the status alone already describes
+ * the error.
  */
 export function readErrorText({ body, ...response }: HttpResponse, maxBytes: number): Promise<string> {
   return readText({ ...response, body: untilLost(body) }, maxBytes);

@@ -26,7 +26,7 @@ export function trustSystem(error: unknown): boolean {
 /**
  * Returns the error of a call that has no response: a problem of TLS with a remedy, an unreachable server, or a lost
  * connection.
- * @param moment when the connection was lost, such as `before its response to GET /`
+ * @param moment when the connection was lost, such as `before the response to GET /`
  */
 export async function connectionError(origin: string, error: unknown, moment: string): Promise<IdentityError> {
   const code = systemCode(error);
@@ -45,7 +45,7 @@ export async function connectionError(origin: string, error: unknown, moment: st
   return factory({ place: origin, moment, reason: connectionReason(error) });
 }
 
-/** Describes a response that Node's parser rejects. The first bytes of another protocol are not `HTTP/1`. */
+/** The first bytes of another protocol are not `HTTP/1`. */
 function httpProblem(code: string): string {
   return code === 'HPE_INVALID_CONSTANT' || code === 'HPE_INVALID_VERSION'
     ? `does not speak HTTP/1.1 (${code}): another service uses this port; check the host and the port`
@@ -81,7 +81,6 @@ async function speaksTls(origin: string): Promise<boolean> {
   }
 }
 
-/** Returns a short reason why a connection failed, such as the code ECONNREFUSED. */
 export function connectionReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'code' in error ? String(error.code) : error.message;

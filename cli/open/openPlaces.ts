@@ -210,8 +210,8 @@ async function readAccountKey(file: string, option: string, stderr: Writable): P
 }
 
 /**
- * Matches a text that may be a secret although the option expects a path, such as a token of ZITADEL, a JWT or a key in
- * JSON.
+ * Matches a text that may be a secret, such as a token of ZITADEL, a JWT or a key in JSON, although the option expects
+ * a path.
  */
 const MAYBE_SECRET = /^(?:Bearer |\.\/)?[\w.~+=-]{40,}\s*$|[{"]/i;
 

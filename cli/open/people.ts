@@ -31,7 +31,6 @@ export interface Match extends Person {
   readonly matchedBy: readonly string[];
 }
 
-/** Access to the people of an instance of this service or of ZITADEL, and to their OTP e-mail factors. */
 export interface People {
   /**
    * Finds people by id, user name, e-mail address or login name. Only ids are case-sensitive.

@@ -1,5 +1,3 @@
-// Transfers files through the bucket of an instance, by a download from a signed URL or a resumable upload.
-
 import { CRC32C } from '@google-cloud/storage';
 import { defined } from '../../shared/defined.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
@@ -159,10 +157,7 @@ function fileChanged(): Error {
   });
 }
 
-/**
- * Sends requests until the bucket has received all bytes of a piece. For the last piece, sends requests until the
- * bucket confirms the whole file.
- */
+/** For the last piece, sends requests until the bucket confirms the whole file. */
 async function sendPiece(upload: FileUpload, piece: Piece, signal: AbortSignal): Promise<void> {
   const backoff = new Backoff(retries, signal);
   const end = piece.start + piece.bytes.byteLength;
@@ -190,7 +185,6 @@ async function sendPiece(upload: FileUpload, piece: Piece, signal: AbortSignal):
 }
 
 interface UploadState {
-  /** The number of bytes that the bucket has received. */
   readonly position: number;
   readonly isComplete: boolean;
 }

@@ -17,7 +17,6 @@ type Send = (call: ServerCall, signal: AbortSignal) => Promise<HttpResponse>;
 
 /** An instance of this service: either a server at an address, or the application in this process with a database. */
 export interface Server {
-  /** The place's name in messages. */
   readonly name: string;
   readonly send: Send;
   /** Whether the server has an address. A proxy in front of such a server may limit the length of a query. */

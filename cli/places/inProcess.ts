@@ -109,8 +109,7 @@ async function request(
 }
 
 /**
- * Yields content. If reading fails, passes the error to `onError`, because the response of the application would
- * contain another error.
+ * If reading fails, passes the error to `onError`, because the response of the application would contain another error.
  */
 async function* observed(
   content: AsyncIterable<Uint8Array>,

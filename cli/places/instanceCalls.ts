@@ -26,8 +26,7 @@ export function operationCall(
 }
 
 /**
- * Calls an operation. Repeats the call if the response asks for this. Does not repeat it if the call has read a file
- * that can be read only once.
+ * Repeats the call if the response asks for this, unless the call has read a file that can be read only once.
  * @param statuses the statuses of a successful response
  * @throws IdentityError for a response with another status
  */

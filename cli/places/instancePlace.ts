@@ -94,7 +94,6 @@ async function exportFromInstance(
   };
 }
 
-/** The status of a response that redirects to an export in the instance's bucket. */
 const SEE_OTHER = 303;
 
 interface ExportedObject {
@@ -281,10 +280,7 @@ interface Trial extends z.output<typeof trialResponse> {
   readonly isDenied?: true;
 }
 
-/**
- * Tests whether a token permits an operation.
- * @throws IdentityError for any error except a missing permission, and for a response that is not an export
- */
+/** @throws IdentityError for any error except a missing permission, and for a response that is not an export */
 function tryOperation(server: Server, operation: PlaceOperation, signal: AbortSignal): Promise<Trial> {
   const call = operationCall(jsonCall(operation, trials[operation]));
   return callBriefly(server, call, signal, async (response) => {

@@ -197,7 +197,6 @@ export async function responseError(server: Server, response: HttpResponse): Pro
   );
 }
 
-/** Returns the error of an import that failed after the server had begun to send events. */
 function eventError(server: Server, body: ErrorBody): IdentityError {
   const message = body.message.slice(0, MAX_MESSAGE_CHARACTERS);
   return responseErrors[errorKindOfCode[body.code] ?? 'correct'](server, rejection({ ...body, message }), body);

@@ -100,7 +100,6 @@ export function secretsOfTwo(first: string, second: string) {
   };
 }
 
-/** The keys are the names of the options. */
 export type SecretFiles = Partial<Values<ReturnType<typeof secretsOfTwo>>>;
 
 /** The first name applies if only one place needs the secret; the others apply to the source and the target. */

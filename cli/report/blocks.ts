@@ -19,7 +19,6 @@ export interface Block {
   readonly short?: readonly Line[];
   /** The chart above the lines, in the page only. */
   readonly picture?: readonly Bar[];
-  /** The fields that the block adds to the JSON. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 

@@ -38,7 +38,6 @@ function renderLine(line: Line): Html {
     : html`<li class="${tone ?? ''}">${text}</li>\n`;
 }
 
-/** Renders a chart. The width of its longest bar is the width of the page. */
 function renderPicture(bars: readonly Bar[]): Html | undefined {
   if (bars.length === 0) return undefined;
   const longest = Math.max(1, ...bars.map(({ parts }) => sizeOf(parts)));

@@ -95,9 +95,8 @@ export interface CommandCall<Arguments = readonly Parameter[], Own = Options> ex
 export interface OpenInstance {
   readonly store: Store;
   readonly location: StoreLocation;
-  /** A name for an instance that has no name of its own: the name of its directory or database. */
+  /** The name of the instance's directory or database, for an instance that has no name of its own. */
   readonly defaultName: string;
-  /** Prints an output while the command is still running. */
   print(output: Output): Promise<unknown>;
 }
 
@@ -230,7 +229,6 @@ export function usageError(problem: string): IdentityError {
   return usageInvalid({ problem });
 }
 
-/** Whether an error means that the arguments, the options or the environment variables of a call are wrong. */
 export function isUsageError(error: unknown): error is IdentityError {
   return usageInvalid.is(error) || configurationInvalid.is(error);
 }

@@ -44,7 +44,6 @@ export function noticeMessage(notice: Notice): string {
   return withCalls(issueText(row, Object.fromEntries(shown), 'command'));
 }
 
-/** Notices that share a line: how many they are, and the ids of the first records. */
 interface NoticeGroup {
   readonly first: Notice;
   readonly text: string;

@@ -17,7 +17,6 @@ export interface Meter {
 }
 
 export interface PhaseState {
-  /** The name of the phase, such as `exporting`. */
   readonly phase: string;
   /** When the phase began, as an ISO 8601 date. */
   readonly startedAt: string;
@@ -67,7 +66,7 @@ export interface RunningPhase {
   end(hasSucceeded: boolean, counts?: FinalCounts): void;
 }
 
-/** Starts a phase, and shows its progress until `end` is called. The shown numbers never decrease. */
+/** The shown numbers never decrease. */
 export function startPhase(output: ProgressOutput, phase: string, meter: Meter): RunningPhase {
   const begunMs = performance.now();
   const startedAt = new Date().toISOString();

@@ -69,7 +69,7 @@ async function ask<Answer>(
   return answer;
 }
 
-/** Reads what the user typed before the question, so that it does not become the answer. Returns the typed text. */
+/** Reads what the user typed before the question, so that it does not become the answer. */
 async function takeTyped(stdin: Asked['stdin']): Promise<string> {
   // Without raw mode, the terminal delivers only complete lines.
   stdin.setRawMode?.(true);

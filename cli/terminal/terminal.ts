@@ -124,7 +124,6 @@ function textWidth(text: string): number {
   return [...text].reduce((width, found) => width + (/\p{M}/u.test(found) ? 0 : wide.test(found) ? 2 : 1), 0);
 }
 
-/** The number of rows that a table aligns at a time. */
 const BATCH_ROWS = 200;
 
 /**

@@ -46,7 +46,7 @@ interface ExportRun {
   readonly audited: AuditedCall;
 }
 
-/** If the request has both outputs, the object in the bucket and the response come from the same snapshot. */
+/** If the request asks for an object and for a response, both come from the same snapshot. */
 async function runExport({ ports, concurrency, audited }: ExportRun, context: Context<HttpEnv>): Promise<Response> {
   const { limits, objectStorage, transfers } = ports;
   const request = context.req.raw;

@@ -8,10 +8,7 @@ import { type ExportRequest, NO_ORGANISATION } from './contract.ts';
 import type { OrganisationExport } from './operation.ts';
 
 export interface ExportProgress {
-  /**
-   * The running export. If a request asks for both outputs, the export of the object runs first, then the export of the
-   * response.
-   */
+  /** The running export. If the request asks for an object and for a response, the object is exported first. */
   export: OrganisationExport | undefined;
   object: ObjectLocation | WrittenObject | undefined;
   /** The object in the bucket for transfers to which the response redirects the client. */

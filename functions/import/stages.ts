@@ -40,7 +40,6 @@ export interface Settled {
   readonly outcome: RecordOutcome;
 }
 
-/** A record that the check has processed: checked, or already settled because the check rejected it. */
 export type BatchRecord = Checked | Settled;
 
 /** A stored record that a mirroring import deletes. */

@@ -31,7 +31,6 @@ const scopes = {
 /** Issues and checks tokens of the stand-in's only service account, which has all permissions. */
 export class Access {
   private readonly account: Account;
-  /** The scopes of each issued token. */
   private readonly tokens = new Map<string, string>();
 
   constructor(account: Account) {

@@ -48,7 +48,7 @@ export const rangeNotSatisfiable = () =>
   new GoogleError(416, 'requestedRangeNotSatisfiable', 'Request range not satisfiable');
 
 /**
- * Sends an error as Google does. Every error except a GoogleError becomes a 500.
+ * Every error except a GoogleError becomes a 500.
  * @param shape `xml` for a signed URL
  */
 export function sendError(response: ServerResponse, error: unknown, shape: 'json' | 'xml' = 'json'): void {

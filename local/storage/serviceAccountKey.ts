@@ -25,8 +25,8 @@ export interface LocalServiceAccount extends Account {
 const issuedKey = z.object({ client_email: z.string(), private_key: z.string() });
 
 /**
- * Reads the key file of a service account. Creates the file if it is missing, so that every start uses the same key.
- * Only the file's owner can read it.
+ * Creates the key file if it is missing, so that every start uses the same key. Only the file's owner can read the
+ * file.
  */
 export async function createServiceAccount(options: {
   readonly file: string;

@@ -35,8 +35,7 @@ export async function buildFunctions(resources: AsyncDisposableStack): Promise<v
 }
 
 /**
- * Measures the cold starts of all functions and of the empty function, in turn, so that other load on the machine
- * affects all of them equally.
+ * Measures the functions and the empty function in turn, so that other load on the machine affects all of them equally.
  */
 export async function measureColdStarts(): Promise<Figure[]> {
   const starts: Start[] = [];

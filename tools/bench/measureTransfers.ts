@@ -31,7 +31,7 @@ export async function importUsers(
   return milliseconds;
 }
 
-/** Exports all users several times, and returns the mean duration in milliseconds. */
+/** Returns the mean duration in milliseconds. */
 export async function exportUsers(server: Server): Promise<number> {
   let milliseconds = 0;
   for (let count = 0; count < EXPORTS; count++)

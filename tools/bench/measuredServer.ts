@@ -8,11 +8,9 @@ import { sampleId } from './sample.ts';
 /** The heap options of `npm run identity`. The loops run with the same options. */
 const heapOptions = packageFile.scripts.identity.split(' ').filter((word) => word.startsWith('--max-'));
 const command = [...heapOptions, join(root, 'cli/identity.ts')];
-/** The arguments that run the loops to which the service is compared. */
 export const rawLoops: readonly string[] = [...heapOptions, join(root, 'tools/bench/rawLoops.ts')];
 
 export interface MeasuredPlace {
-  /** The options of the command that select the instance. */
   readonly options: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The path that the token file and the log file share, without their extensions. */
@@ -42,7 +40,6 @@ export async function serveInstance({ options, env, files }: MeasuredPlace): Pro
   return startServer([...command, 'serve', ...options, '--port', '0'], { token, files, env });
 }
 
-/** Serves removals with the loop, without the service, until the server is disposed of. */
 export function serveLoop(database: string): Promise<Server> {
   return startServer([...rawLoops, 'serve', database], { token: '', files: database, env: {} });
 }

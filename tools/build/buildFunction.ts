@@ -58,10 +58,7 @@ interface Bundle {
   readonly inputs: readonly string[];
 }
 
-/**
- * Bundles a function for a major version of Node.
- * @throws Error if the bundle loads a package that is not deployed
- */
+/** @throws Error if the bundle loads a package that is not deployed */
 async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
   const worker = await bundleWorker(nodeMajor);
   const { contents, output } = await bundleScript(`functions/${name}/index.ts`, nodeMajor, {

@@ -79,7 +79,6 @@ async function sourceCommit(): Promise<string | undefined> {
   return ended?.code === 0 ? ended.stdout.trim() : undefined;
 }
 
-/** Bundles the command in several files, which are loaded when they are needed. */
 async function bundle(lock: LockFile) {
   const major = nodeMajor(lock);
   const worker = await bundleWorker(major);

@@ -66,10 +66,10 @@ function escaped(program: string): string {
 const worker = { program: 'shared/auth/bcryptWorker.ts', starter: 'shared/auth/passwordHashing.ts' } as const;
 
 interface BundledWorker {
-  /** The values for esbuild's option `define` in bundles that contain the starting module. */
+  /** The values for esbuild's option `define` in bundles that contain the module that starts the thread. */
   readonly define: Readonly<Record<string, string>>;
   readonly output: Metafile['outputs'][string];
-  /** Adds the source files of the worker's program to those of a bundle, if the bundle contains the starting module. */
+  /** Adds the source files of the worker's program, if the bundle contains the module that starts the thread. */
   files(bundled: readonly string[]): readonly string[];
 }
 

@@ -30,10 +30,7 @@ const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   'terraform/README.md': { inputs: inputsTable, outputs: outputsTable, settings: settingsTable },
 };
 
-/**
- * Generates the documents that follow from the product's own tables. Returns their contents by their paths in the
- * repository.
- */
+/** Returns the contents of the documents by their paths in the repository. */
 export function generatedDocuments(): ReadonlyMap<string, string> {
   const documents = [
     ['docs/configuration.md', configurationDocument()],

@@ -8,7 +8,7 @@ export const SAMPLE_REPORT = 'docs/samples/report.html';
 
 const at = (second: number) => `2026-01-01T09:00:0${second}.000Z`;
 
-/** For each field of a migration's result that differs between runs, a fixed value. */
+/** Fixed values for the fields of a migration's result that differ between runs. */
 const changing: Readonly<Record<string, unknown>> = {
   startedAt: at(0),
   sourceReadAt: at(1),

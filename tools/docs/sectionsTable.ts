@@ -22,7 +22,7 @@ export function sectionsTable(): string {
   );
 }
 
-/** Lists the fields that an import drops and counts, each with the reason. The files of other releases contain them. */
+/** Lists the fields of other releases' files that an import drops and counts, each with the reason. */
 export function ignoredFieldsList(): string {
   return recordSections
     .flatMap(({ name, additional }) =>

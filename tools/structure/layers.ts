@@ -70,10 +70,6 @@ interface Violation {
   readonly reason: string;
 }
 
-/**
- * Finds imports that are not permitted: from a higher or the same layer, of a barred part, or of a file without a
- * layer.
- */
 export function layerViolations(sources: readonly Source[], rows = layers, bars = barred): readonly Violation[] {
   return sources.flatMap(({ path, imports }) => {
     const part = findPart(path, rows);

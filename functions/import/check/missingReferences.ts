@@ -21,7 +21,7 @@ export type Found = ReadonlyMap<string, StoredDocument | undefined>;
  * organisation's record, or to a record that the import omits.
  */
 type Rejection = RecordIssue | 'notCarried';
-/** A `Rejection` that does not name the referring field and the target's id yet. */
+/** A `Rejection` that does not contain the referring field and the target's id yet. */
 type TargetRejection = KeyedIssue | 'notCarried';
 
 /**

@@ -6,7 +6,6 @@ import type { Advice, Store } from '../../../shared/store/store.ts';
  */
 const MIN_BATCHES_IN_FLIGHT = 2;
 
-/** The sizes and the number of batches, which follow the advice of the database, and whether to read before writing. */
 export class Pace {
   /**
    * Whether the last batch contained existing records. If so, reading the next batch's records before writing is faster

@@ -8,7 +8,7 @@ import type { Planned, Settled } from '../stages.ts';
 
 export interface WaitingRecord {
   readonly plan: Planned;
-  /** The outcome if the holder does not give up the name. */
+  /** The outcome if the record at the path `holder` does not give up the name. */
   readonly settled: Settled;
   readonly holder: string;
 }

@@ -118,7 +118,10 @@ export class ClaimLedger {
   }
 }
 
-/** The issue contains the holder, because callers of imports have access to every organisation. */
+/**
+ * The issue contains the id of the record that has the name, because callers of imports have access to every
+ * organisation.
+ */
 function takenIssue(
   taken: KeyedIssue,
   { record, key }: RecordPlan,

@@ -11,7 +11,7 @@ import { findChanged } from '../stamp.ts';
 import type { Deletions } from './deletions.ts';
 import { changedErrors } from './obstacles.ts';
 
-/** An import that deletes records while it holds the lock exclusively. */
+/** An import that deletes records. It must hold the lock exclusively. */
 export interface DeletingCall {
   readonly store: Pick<Store, 'snapshot' | 'transaction' | 'getMany'>;
   readonly deletions: Deletions;

@@ -199,8 +199,8 @@ export class Deletions implements Disposable {
   }
 
   /**
-   * Delays the deletion of a record until the file's records are written, because a stored record that is not deleted
-   * may still refer to the record. Also delays the deletion of all records that the record requires.
+   * Delays the deletion of a record until the file's records are written, because remaining stored records may still
+   * refer to the record. Also delays the deletion of all records that the record requires.
    */
   hold(path: string): void {
     this.database.run(

@@ -1,6 +1,6 @@
 import type { ImportProgress } from '../contract.ts';
 
-/** Before this time, and before the following share of the records has an outcome, the speed is not estimated. */
+/** The speed is estimated only after this time, and after `MIN_MEASURED_SHARE` of the records have an outcome. */
 const MIN_MEASURED_MS = 3_000;
 const MIN_MEASURED_SHARE = 0.01;
 
@@ -14,7 +14,7 @@ export function remainingMs(
   return (elapsedMs * Math.max(0, 1 - share)) / share;
 }
 
-/** Returns undefined if the time suffices. */
+/** Returns undefined if the import probably ends before its timeout. */
 export function excessOf(neededMs: number, leftMs = Number.POSITIVE_INFINITY): ImportProgress['exceedsTimeout'] {
   if (neededMs <= leftMs) return undefined;
   return { secondsNeeded: Math.ceil(neededMs / 1_000), secondsLeft: Math.max(0, Math.floor(leftMs / 1_000)) };

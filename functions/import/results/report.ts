@@ -87,7 +87,6 @@ export class ImportReport {
     this.fileWarnings.push(warning);
   }
 
-  /** Adds an organisation that exists after the first phase. The response then lists it. */
   addOrganisation(orgId: string): void {
     this.success.set(orgId, { orgId });
   }
