@@ -13,7 +13,7 @@ import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts'
 import { describeInstance } from '../../shared/store/instance.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { ignoredFields } from '../../shared/wire/ignoredFields.ts';
-import { objectLocation, readRequest, rejectFieldsInQuery } from '../../shared/wire/requestMessage.ts';
+import { objectLocation, readRequest } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { deletionRoute, transferFacts } from '../transferCalls.ts';
 import { type ExportProgress, exportFacts, progressFacts } from './auditFacts.ts';
@@ -60,7 +60,6 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const { signal } = call;
   const store = ports.store.forCall({ signal });
   resources.use(watchAuthorisation(() => authorise(store), call.end));
-  rejectFieldsInQuery(request, exportFields, 'move it into the body');
   const body = await readJsonBody(request, { maxBytes: MAX_REQUEST_BYTES, budget: context.get('bodies'), signal });
   const options = readExportRequest(body);
   const timeoutMs = options.timeout === undefined ? undefined : parseDuration(options.timeout, limits.timeoutMs);

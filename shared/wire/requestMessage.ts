@@ -67,20 +67,6 @@ export function readRequest<Schema extends z.ZodType>(schema: Schema, value: unk
   throw invalidRequest(issues.map(issueViolation));
 }
 
-/**
- * Rejects fields of a JSON request in the query. A query would have no effect, so a call with `?dry_run=true` would write.
- * @throws IdentityError INVALID_ARGUMENT that names the fields
- */
-export function rejectFieldsInQuery(
-  { url }: Pick<Request, 'url'>,
-  fields: ReadonlyMap<string, string>,
-  remedy: string,
-): void {
-  const names = [...new Set(new URL(url).searchParams.keys())].filter((name) => fields.has(name));
-  const description = `has no effect in the query of a request whose body is JSON: ${remedy}`;
-  if (names.length > 0) throw invalidRequest(names.map((field) => ({ field, description })));
-}
-
 /** Returns the snake_case names of the boolean fields that are true. */
 export function setFlags(fields: object): readonly string[] {
   return Object.entries(fields).flatMap(([name, value]) => (value === true ? [snakeCase(name)] : []));

@@ -44,12 +44,6 @@ const ofJson: readonly BadRequest[] = [
     /^timeout: must be a positive duration of at most .*such as "30s"/,
   ),
   inJson(EXPORT, 'a bucket that is a path', { gcs_output: gcs({ bucket: '../b' }) }, /^gcs_output.bucket: must /),
-  inJson(
-    `${EXPORT}?with_passwords=true`,
-    'an option in the query',
-    { response_output: true },
-    onlyInBody('with_passwords'),
-  ),
   inJson(`${IMPORT}?dry_run=true`, 'an option in the query', { data_orgs: file }, onlyInBody('dry_run')),
   inJson(`${IMPORT}?colour=%ff&dryRun`, 'an option in the query', { data_orgs: file }, onlyInBody('dryRun')),
   inJson(IMPORT, 'a source that is null', { data_orgsv1: null }, /^data_orgsv1: no source: set exactly one of /),

@@ -8,7 +8,7 @@ import { isPercentEncodedUtf8 } from '../../../shared/http/nodeResponse.ts';
 import { snakeCase } from '../../../shared/json/spelling.ts';
 import { MAX_NAME_CHARACTERS, nearestName } from '../../../shared/nearestName.ts';
 import { MAX_ISSUES } from '../../../shared/organisation/rules.ts';
-import { readRequest, rejectFieldsInQuery, spellings } from '../../../shared/wire/requestMessage.ts';
+import { readRequest, spellings } from '../../../shared/wire/requestMessage.ts';
 import { EXPORT_FILE, type ImportRequest, importFields, importOptions, importRequest } from '../contract.ts';
 
 function isFileRequest({ headers }: Request): boolean {
@@ -30,13 +30,15 @@ function kindOf(schema: z.ZodType) {
 
 /**
  * Reads the options in the query of a request whose body is the export file.
- * @returns undefined for a request whose body is JSON
- * @throws IdentityError INVALID_ARGUMENT for a wrong query, and for options in the query of a JSON request
+ * @returns undefined for a request whose body is JSON. Its query must not contain fields of the body: they would have
+ *   no effect, so a call with `?dry_run=true` would write.
+ * @throws IdentityError INVALID_ARGUMENT for a wrong query
  */
 export function readQuery(request: Request): ImportRequest | undefined {
   if (isFileRequest(request)) return readFileOptions(request);
-  const remedy = `move it into the body, or send the file alone as the body, with Content-Type: ${EXPORT_FILE}`;
-  rejectFieldsInQuery(request, importFields, remedy);
+  const names = [...new Set(new URL(request.url).searchParams.keys())].filter((name) => importFields.has(name));
+  const description = `has no effect in the query of a request whose body is JSON: move it into the body, or send the file alone as the body, with Content-Type: ${EXPORT_FILE}`;
+  if (names.length > 0) throw invalidRequest(names.map((field) => ({ field, description })));
   return undefined;
 }
 
