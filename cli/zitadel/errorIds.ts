@@ -1,5 +1,3 @@
-// The ids and texts by which the command recognises ZITADEL's errors.
-
 import { recordSections } from '../../shared/organisation/allSections.ts';
 import { linkedProvider } from '../../shared/organisation/sections/identityProviders.ts';
 import { taken } from '../../shared/organisation/sections/sharedReferences.ts';
@@ -7,10 +5,7 @@ import { taken } from '../../shared/organisation/sections/sharedReferences.ts';
 // ZITADEL translates the texts of its errors to the instance's language. So the command recognises errors by their ids,
 // which differ between releases. The comment after an id lists the releases in which the id was seen.
 
-/**
- * The ids of ZITADEL's errors, by the kind of error. `recordKinds.ts` contains the ids of errors that concern only one
- * kind of record.
- */
+/** `recordKinds.ts` contains the ids of errors that concern only one kind of record. */
 export const errorIds = {
   /** The caller has no role, neither in the instance nor in an organisation. */
   noMembership: ['AUTHZ-cdgFk'], // 4.0
@@ -57,7 +52,6 @@ export function hasErrorId(message: string, ids: readonly string[]): boolean {
   return ids.some((id) => id === found);
 }
 
-/** Returns the id in a message; undefined for a message without an id. */
 function errorIdIn(message: string): string | undefined {
   const [, first, last] = /(?:^|: )ID=(\S+)|\(([\w-]+)\)$/.exec(message) ?? [];
   return first ?? last;

@@ -14,14 +14,12 @@ import { overlap, type ReleaseRange } from '../../shared/organisation/zitadelRel
 import type { ImportFacts } from '../records/importFacts.ts';
 import type { FirstRecord, RecordDifference } from '../records/runDatabase.ts';
 
-/** A side of a comparison that is ZITADEL, with facts about this side. */
 export interface ZitadelSide {
   readonly side: 'first' | 'second';
   /** The releases that ZITADEL may have. */
   readonly releases: ReleaseRange;
-  /** The domains of the ZITADEL instance, from which it derives the domains of organisations. */
   readonly domains: readonly string[];
-  /** Facts about the import of the other side's records into this side. Undefined if there was no such import. */
+  /** Undefined if the other side's records were not imported into this side. */
   readonly imports?: Pick<ImportFacts, 'mayLackProvider' | 'target'>;
 }
 
@@ -42,17 +40,15 @@ function unexportedReason(
   return recordFacts(section, releases).find((fact) => fact.does === 'exports not' && (fact.when?.(id) ?? true))?.text;
 }
 
-/**
- * Returns facts about the records of a section. Leaves out facts that apply to none of the given releases of ZITADEL.
- */
+/** Leaves out facts that apply to none of the given releases of ZITADEL. */
 function recordFacts(section: string, releases: ReleaseRange) {
   const { records = [] } = recordSection(section).zitadel ?? {};
   return records.filter((fact) => overlap(fact, releases));
 }
 
 /**
- * Returns the reason for a difference that ZITADEL causes; undefined for an unexpected difference. If several fields of
- * a record differ, the difference is expected only if each field has a reason.
+ * Returns undefined for an unexpected difference. If several fields of a record differ, the difference is expected only
+ * if each field has a reason.
  * @param first the record of the first side; undefined if only the second side has it
  */
 export function zitadelReason(

@@ -18,8 +18,8 @@ const factors = {
 } as const satisfies Readonly<Record<string, FactorEvents>>;
 
 /**
- * Returns the ids of people in an organisation who have a factor. Reads the events of all users of the organisation,
- * because ZITADEL's list of authentication methods needs a call for each person.
+ * Reads the events of all users of the organisation, because ZITADEL's list of authentication methods needs a call for
+ * each person.
  */
 export async function peopleWithFactor(
   connection: ZitadelConnection,

@@ -5,16 +5,13 @@ import type { ZitadelConnection } from './zitadelConnection.ts';
 import { type EventTime, readEvents } from './zitadelEvents.ts';
 
 export interface OrganisationHistory extends ListedOrganisation {
-  /**
-   * The id of the user who created the organisation. If it was deleted and created again, the user of the last
-   * creation.
-   */
+  /** If the organisation was deleted and created again, this is the user of the last creation. */
   readonly createdBy: string;
-  /** The time at which the organisation was last deleted; undefined if it was never deleted. */
+  /** Undefined if the organisation was never deleted. */
   readonly deletedAt: EventTime | undefined;
 }
 
-/** Returns all organisations that ZITADEL has or had. The keys are the ids of the organisations. */
+/** Includes deleted organisations. The keys are the ids of the organisations. */
 export async function readOrganisations(
   connection: ZitadelConnection,
 ): Promise<ReadonlyMap<string, OrganisationHistory>> {

@@ -14,7 +14,6 @@ import type { SectionName } from '../../shared/organisation/sections/section.ts'
 import type { DeactivatableSection } from '../../shared/organisation/states.ts';
 import type { SearchPage } from './rpc.ts';
 
-/** The event that ZITADEL writes when it creates a record of a section. */
 export interface CreationEvent {
   readonly aggregateType: string;
   readonly type: string;
@@ -30,10 +29,7 @@ export interface CreationEvent {
   readonly list?: string;
 }
 
-/**
- * The types of events that create and remove the records of an id space. All of these events belong to one type of
- * aggregate.
- */
+/** All of these events belong to one type of aggregate. */
 export interface EventStream {
   readonly aggregateType: string;
   readonly created: readonly string[];
@@ -77,13 +73,9 @@ export interface EventPlace {
 
 type Management = Client<typeof ManagementService>;
 
-/**
- * Deletes a record.
- * @param aggregateId the id of the aggregate to which the record's events belong
- */
+/** @param aggregateId the id of the aggregate to which the record's events belong */
 type Removal = (management: Management, json: JsonObject, aggregateId: string) => Promise<unknown>;
 
-/** How the command closes a record in ZITADEL, which means to deactivate or lock the record. */
 export interface Closing {
   /**
    * The beginning of the types of the record's events. Absent if the type of the creation event has the same beginning.
@@ -110,16 +102,14 @@ export interface Closing {
 /** Calls whose header selects an organisation. */
 export interface OrganisationSearches {
   readonly calls: Management;
-  /** Returns all results of a search. Throws if a result belongs to another organisation. */
+  /** Throws if a result belongs to another organisation. */
   readonly find: <Found extends Owned>(ask: SearchPage<Found>) => Promise<Found[]>;
 }
 
-/** A result of a search, with the id of the organisation to which it belongs. */
 interface Owned {
   readonly details?: { readonly resourceOwner: string } | undefined;
 }
 
-/** A record that a search has found, and whether it is deactivated. */
 interface FoundRecord {
   readonly json: JsonObject;
   readonly isInactive: boolean;
@@ -132,14 +122,10 @@ interface StateSearch {
    * that concern other organisations.
    */
   readonly findsOthers?: true;
-  /**
-   * Searches the records of an organisation.
-   * @param records the records of this kind that the export contains
-   */
+  /** @param records the records of this kind that the export contains */
   readonly find: (searches: OrganisationSearches, records: readonly JsonObject[]) => Promise<readonly FoundRecord[]>;
 }
 
-/** Creates a search that reads one of ZITADEL's lists, and converts each of its results to a record. */
 function found<Found extends Owned>(
   list: (calls: Management, query: Parameters<SearchPage<Found>>[0]) => ReturnType<SearchPage<Found>>,
   toRecord: (found: Found) => FoundRecord,
@@ -147,17 +133,16 @@ function found<Found extends Owned>(
   return async ({ calls, find }) => (await find((query) => list(calls, query))).map(toRecord);
 }
 
-/** How ZITADEL handles one kind of record. */
 interface RecordKind {
   /**
    * The event that an import writes for a new record, in releases 2.71 and 4.x. `never` if imports drop such records.
    */
   readonly created: CreationEvent | 'never';
-  /** The space in which the ids of the records are unique. `none` for records that have no id of their own. */
+  /** `none` for records that have no id of their own. */
   readonly ids: IdSpace | 'none';
   /**
-   * Deletes a record. `never` for organisations and domain policies. If an organisation has no domain policy of its
-   * own, its export contains the instance's domain policy instead.
+   * `never` for organisations and domain policies. If an organisation has no domain policy of its own, its export
+   * contains the instance's domain policy instead.
    */
   readonly remove: Removal | 'never';
   /**
@@ -195,18 +180,12 @@ function withOwnIds(
   return { created, ids: { ...(fields && { fields: Object.keys(fields) }), ...more, streams: [stream] }, remove };
 }
 
-/**
- * Creates a row of `recordKinds` for a policy.
- * @param remove deletes an organisation's own policy, so that the instance's policy applies
- */
+/** @param remove deletes an organisation's own policy, so that the instance's policy applies */
 function policy(name: string, remove: RecordKind['remove']) {
   return part({ ...ofOrganisation, type: `org.policy.${name}.added` }, remove);
 }
 
-/**
- * Creates a row of `recordKinds` for message texts.
- * @param reset deletes an organisation's own texts in a language, so that the instance's texts apply
- */
+/** @param reset deletes an organisation's own texts in a language, so that the instance's texts apply */
 function text(template: string, reset: (management: Management, request: { language: string }) => Promise<unknown>) {
   const fields = { template: `=${template}`, language: 'language' };
   const alsoRemoved = ['org.customtext.template.removed'];
@@ -215,7 +194,6 @@ function text(template: string, reset: (management: Management, request: { langu
   );
 }
 
-/** Returns an object with the given fields. The value of a field is the text at the given path of a record. */
 function fieldsOf<Name extends string>(
   json: JsonObject,
   paths: Readonly<Record<Name, FieldPath>>,
@@ -230,7 +208,6 @@ const kindsOfProviders = [
 ];
 
 /**
- * Returns the types of events about the identity providers of organisations or of the instance.
  * @param configPrefix the beginning of the types for providers of the older kind, whose creation event ends with
  * `config.added`
  */
@@ -326,7 +303,7 @@ const application = {
   },
 } satisfies RecordKind & Closable<'apiApps' | 'oidcApps'>;
 
-/** The table: one row for each section. The compiler reports a section without a row. */
+/** The compiler reports a section without a row. */
 export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closable<Name> } = {
   org: {
     ...part({ ...ofOrganisation, type: 'org.added' }, 'never'),
@@ -547,10 +524,7 @@ function userGrantRecord({ userId, projectId, projectGrantId, roleKeys }: UserGr
   return { userId, projectId, ...grant, ...roles };
 }
 
-/**
- * Returns the event that creates a record of a section. Returns undefined if ZITADEL's imports drop records of the
- * section.
- */
+/** Returns undefined if ZITADEL's imports drop records of the section. */
 export function creationEvent(section: SectionName): CreationEvent | undefined {
   const { created } = recordKinds[section];
   return created === 'never' ? undefined : created;
@@ -561,10 +535,7 @@ export function eventPrefix({ type }: CreationEvent): string {
   return type.replace(/[^.]+$/, '');
 }
 
-/**
- * Returns the types of events that remove a record of a section. If ZITADEL removes a parent of the record, it may
- * write no event for the record itself.
- */
+/** If ZITADEL removes a parent of the record, it may write no event for the record itself. */
 export function removalEvents(section: SectionName): readonly string[] {
   const created = creationEvent(section);
   if (created === undefined) return [];

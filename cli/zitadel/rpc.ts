@@ -1,5 +1,3 @@
-// Calls ZITADEL over gRPC-Web.
-
 import type { DescMessage, DescMethod, DescMethodUnary, DescService, MessageInitShape } from '@bufbuild/protobuf';
 import { type Client, Code, ConnectError, createClient, type Transport, type UnaryResponse } from '@connectrpc/connect';
 import { createTransport } from '@connectrpc/connect/protocol-grpc-web';
@@ -63,8 +61,8 @@ export async function callMethod<Input extends DescMessage, Output extends DescM
 }
 
 /**
- * Converts the error of a call. If a gateway has responded, returns the gateway's error. If ZITADEL asks the caller to
- * wait, returns an error that contains the time. Returns any other error unchanged.
+ * If a gateway has responded, returns the gateway's error. If ZITADEL asks the caller to wait, returns an error that
+ * contains the time. Returns any other error unchanged.
  */
 function withoutTransport({ origin: place }: ZitadelConnection, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
@@ -83,8 +81,7 @@ export function callName({ parent, name }: DescMethod): string {
 const MEDIA_TYPE = 'application/grpc-web+proto';
 
 /**
- * Creates a transport for Connect that uses the HTTP client of this command. Connect's own client would encode the
- * bytes of a header a second time.
+ * Uses the HTTP client of this command, because Connect's own client would encode the bytes of a header a second time.
  */
 function webTransport({ origin, token, signal }: ZitadelConnection, readMaxBytes: number): Transport {
   return createTransport({
@@ -122,7 +119,7 @@ const MAX_PAGE_BYTES = 100_000;
 const STATUSES_OF_OTHERS = new Set([200, 404, 405, 415]);
 
 /**
- * Requires that a response comes from a server of gRPC-Web. Without this check, Connect would decode any content.
+ * Without this check, Connect would decode any content.
  * @throws IdentityError or ConnectError for the response of a gateway
  */
 async function requireRpc(origin: string, response: HttpResponse): Promise<void> {
@@ -142,10 +139,7 @@ async function* streamBody(response: HttpResponse): AsyncGenerator<Uint8Array> {
   yield* read.body;
 }
 
-/**
- * Returns the header that selects an organisation. The id's UTF-8 bytes are the value of the header, as ZITADEL
- * expects.
- */
+/** The id's UTF-8 bytes are the value of the header, as ZITADEL expects. */
 function contextHeader({ origin }: ZitadelConnection, orgId: string | undefined): Readonly<Record<string, string>> {
   if (orgId === undefined) return {};
   // HTTP drops spaces at the beginning and end of a header. So the header would select another organisation or none.
@@ -163,12 +157,11 @@ function isUnavailable(error: ConnectError): boolean {
   return error.cause !== undefined || (error.code === Code.Unavailable && !isGatewayTimeout(error));
 }
 
-/** Whether a gateway ended a call because it took too long. */
 export function isGatewayTimeout(error: unknown): boolean {
   return error instanceof ConnectError && error.rawMessage === errorTexts.gatewayTimeout;
 }
 
-/** Converts an error of Connect to an IdentityError. Returns any other error unchanged. */
+/** Returns an error that does not come from Connect unchanged. */
 export function rpcError(connection: ZitadelConnection, method: DescMethod, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
   const { origin, tokenOption } = connection;
@@ -189,7 +182,7 @@ interface ClientOptions extends Pick<RpcOptions, 'orgId'> {
   readonly toError?: (error: unknown) => unknown;
 }
 
-/** Returns a client for one of ZITADEL's services. The methods of the client throw IdentityErrors. */
+/** The methods of the client throw IdentityErrors. */
 export function rpcClient<Service extends DescService>(
   connection: ZitadelConnection,
   service: Service,
@@ -226,7 +219,6 @@ export async function hasContext(connection: ZitadelConnection, orgId: string): 
 
 /**
  * Requires that a result belongs to the organisation that the header has selected.
- * @param owner the organisation to which the result belongs
  * @throws IdentityError ZITADEL_HEADER_LOST
  */
 export function requireContext({ origin }: ZitadelConnection, orgId: string, owner = 'unknown'): void {
@@ -248,7 +240,6 @@ export function requireContent<Value>(
 
 const RESULTS_PER_PAGE = 100;
 
-/** A function that reads one page of a search. */
 export type SearchPage<Result> = (query: {
   readonly offset: bigint;
   readonly limit: number;
@@ -256,8 +247,8 @@ export type SearchPage<Result> = (query: {
 }) => Promise<{ readonly result: readonly Result[]; readonly details?: { readonly totalResult: bigint } | undefined }>;
 
 /**
- * Returns all results of a search. ZITADEL may return pages that are shorter than requested. So a short page ends the
- * search only if all results have been read.
+ * ZITADEL may return pages that are shorter than requested. So a short page ends the search only if all results have
+ * been read.
  */
 export async function searchAll<Result>(find: SearchPage<Result>): Promise<Result[]> {
   const all: Result[] = [];

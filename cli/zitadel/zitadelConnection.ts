@@ -1,5 +1,3 @@
-// Connections to ZITADEL: how calls are repeated, and how requests without a token are sent.
-
 import { z } from 'zod';
 import {
   placeTimedOut,
@@ -20,12 +18,11 @@ export interface ZitadelServer extends CallConnection, Patience {
   readonly retries?: RetryPolicy;
 }
 
-/** A ZITADEL server with its token, and the signal that ends calls. */
 export interface ZitadelConnection extends ZitadelServer {
   readonly token: string;
   /** The name of the option with the path of the token's file, for errors. */
   readonly tokenOption: string;
-  /** The path of the token's file. Undefined if the user entered the token at the terminal. */
+  /** Undefined if the user entered the token at the terminal. */
   readonly tokenFile?: string | undefined;
   /** How often a search is repeated that does not show an expected record yet. */
   readonly polls?: RetryPolicy;
@@ -52,10 +49,7 @@ interface ZitadelResponse {
   readonly time: Date;
 }
 
-/**
- * How often calls are repeated. ZITADEL restarts in less than 5 s. Until then, its gateway returns 503, or connections
- * are refused.
- */
+/** ZITADEL restarts in less than 5 s. Until then, its gateway returns 503, or connections are refused. */
 const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, maxDelayMs: 8_000 };
 /**
  * The maximum number of attempts that time out. Two such attempts take about as long as all repetitions after a lost
@@ -100,7 +94,6 @@ export async function send(
 /**
  * Makes an idempotent call, and repeats it while ZITADEL is unavailable. If a response requests a delay, waits for this
  * time.
- * @param name the name that the call has in messages
  * @param timeoutMs a time limit for this call alone. If the call exceeds it, the call is not repeated
  * @param isTransient whether an error means that ZITADEL is unavailable
  * @throws the error of the last attempt; IdentityError PLACE_TIMED_OUT; the reason of the signal or of the time limit
@@ -136,16 +129,14 @@ export function isTimeout(error: unknown): boolean {
 }
 
 /**
- * Returns the message in the body of a ZITADEL error. For any other response, such as a gateway's page, returns the
- * sentence that explains it.
+ * For a response that is not a ZITADEL error, such as a gateway's page, returns the sentence that explains the
+ * response.
  */
 export function messageIn(text: string): string {
   return plainMessage(zitadelErrorBody.safeParse(parseIfJson(text)).data?.message ?? sentenceIn(text));
 }
 
-/**
- * Removes ` ()` from the end of a message. Releases of 2026 append these parentheses to messages that have no error id.
- */
+/** Releases of 2026 append ` ()` to messages that have no error id. */
 export function plainMessage(message: string): string {
   return message.replace(/ \(\)$/, '');
 }

@@ -1,5 +1,3 @@
-// Reads the events of a ZITADEL instance. ZITADEL records each change as an event.
-
 import type { JsonObject as StructJson } from '@bufbuild/protobuf';
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import type { Event } from '@zitadel/proto/zitadel/event_pb.js';
@@ -29,7 +27,7 @@ export interface ZitadelEvent {
 /** A time by ZITADEL's clock, in microseconds since 1970. */
 export type EventTime = bigint;
 
-/** Which events a search returns. An absent property does not restrict the result. */
+/** An absent property does not restrict the result. */
 export interface EventQuery {
   readonly aggregateTypes?: readonly string[];
   readonly eventTypes?: readonly string[];
@@ -44,7 +42,6 @@ export interface EventQuery {
 const EVENTS_PER_PAGE = 1_000;
 /** The maximum number of event types that ZITADEL accepts in a search. */
 const TYPES_PER_SEARCH = 30;
-/** The number of aggregates whose events are read at the same time. */
 const READ_AT_ONCE = 8;
 const MICROSECONDS = 1_000_000n;
 
@@ -93,8 +90,8 @@ function tooManyAtOnce({ origin }: ZitadelConnection, { eventTypes = [] }: Event
 }
 
 /**
- * Returns the events of the given aggregates, the oldest event first. The keys are the ids of the aggregates. Each
- * aggregate needs a call of about 60 ms, so `readEvents` is faster for many aggregates.
+ * The keys are the ids of the aggregates; each list begins with the oldest event. Each aggregate needs a call of about
+ * 60 ms, so `readEvents` is faster for many aggregates.
  */
 export async function readEventsOf(
   connection: ZitadelConnection,

@@ -1,5 +1,3 @@
-// Reads facts about a ZITADEL instance, and about the user to whom the token belongs.
-
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { AuthService } from '@zitadel/proto/zitadel/auth_pb.js';
 import type { DomainPolicy } from '@zitadel/proto/zitadel/policy_pb.js';
@@ -20,7 +18,7 @@ import { errorIds, hasErrorId } from './errorIds.ts';
 import { requireContent, rpcClient } from './rpc.ts';
 import { messageIn, send, type ZitadelConnection, type ZitadelServer } from './zitadelConnection.ts';
 
-/** Facts about a ZITADEL instance. Only some roles permit reading them. */
+/** Only some roles permit reading these facts. */
 type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'instanceId' | 'defaultOrgId' | 'defaultOrgName'> &
   Required<Pick<PlaceFacts, 'domains'>>;
 
@@ -47,7 +45,7 @@ export async function recogniseZitadel(connection: ZitadelServer): Promise<Recog
     : `${path} describes another service`;
 }
 
-/** Reads the time of ZITADEL's clock. Responses over gRPC-Web do not contain this time. */
+/** Reads the time of ZITADEL's clock, because responses over gRPC-Web do not contain this time. */
 export async function readServerTime(connection: ZitadelServer): Promise<Date> {
   return (await send(connection, { method: 'GET', path: CONFIGURATION_PATH })).time;
 }
@@ -82,19 +80,13 @@ export async function readReleases(
 
 const IMPORT_PATH = '/admin/v1/import';
 
-/**
- * Returns the status of an import that contains the distinguishing field of a release. The import would fail even with
- * a token, because its organisation has an empty name.
- */
+/** The import would fail even with a token, because its organisation has an empty name. */
 async function statusOf(connection: ZitadelServer, { organisation }: SignedReleases['sign']): Promise<number> {
   const body = JSON.stringify({ dataOrgs: { orgs: [{ org: { name: '' }, ...organisation }] } });
   return (await send(connection, { method: 'POST', path: IMPORT_PATH, body })).status;
 }
 
-/**
- * Returns the releases that ZITADEL may have. If its version is newer than all releases that the command knows, adds a
- * warning.
- */
+/** If ZITADEL's version is newer than all releases that the command knows, adds a warning. */
 function known(releases: ReleaseRange, seen: string, version: string | undefined): RecognisedReleases {
   if (version === undefined || !isNewerVersion(version)) return { releases };
   const assumption = warn('release_newer', { version, releases: describeKnownReleases(releases), seen });
@@ -119,13 +111,12 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
   };
 }
 
-/** Reads the domain policy of the instance. It applies to organisations that have no domain policy of their own. */
+/** The policy applies to organisations that have no domain policy of their own. */
 export async function readDomainPolicy(connection: ZitadelConnection): Promise<DomainPolicy> {
   const { policy } = await rpcClient(connection, AdminService).getDomainPolicy({});
   return requireContent(connection, AdminService.method.getDomainPolicy, policy);
 }
 
-/** Reads who the token's user is, and which roles this user has in the instance. */
 export async function readCaller(connection: ZitadelConnection): Promise<NonNullable<PlaceFacts['caller']>> {
   const auth = rpcClient(connection, AuthService);
   const { getMyUser } = AuthService.method;

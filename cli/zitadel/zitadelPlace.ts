@@ -18,9 +18,6 @@ import { readOrganisations } from './organisationEvents.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
 import { readCaller, readInstance, readReleases, recogniseZitadel } from './zitadelInstance.ts';
 
-/**
- * Opens ZITADEL as a place. An export reads one organisation after the other. An import sends records in several steps.
- */
 export function openZitadel(settings: InstanceSettings, recognised: Recognised): DatabasePlace {
   return {
     takes: 'imports',
@@ -50,13 +47,11 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
   };
 }
 
-/** Lists the kinds of records in whose names ZITADEL may ignore case. */
 function caselessKinds(releases: ReleaseRange): string {
   const facts = recordSections.flatMap(({ zitadel }) => zitadel?.caseless ?? []);
   return [...new Set(facts.filter((fact) => overlap(fact, releases)).map(({ kind }) => kind))].join(', ');
 }
 
-/** Returns texts, for plans, about the changes that an import into ZITADEL makes. */
 function importChanges(releases: ReleaseRange): readonly string[] {
   const later = closables.filter(({ isAtOnce }) => isAtOnce !== true).flatMap(({ sections }) => sections);
   const kinds = { caseless: caselessKinds(releases), closedLast: later.map(words).join(', ') };
@@ -67,10 +62,7 @@ function importChanges(releases: ReleaseRange): readonly string[] {
   ];
 }
 
-/**
- * For each operation, the roles that permit it. In ZITADEL, a user who can read the instance can also export its
- * secrets.
- */
+/** In ZITADEL, a user who can read the instance can also export its secrets. */
 const permitting: Readonly<Record<PlaceOperation, ReadonlySet<string>>> = {
   export: new Set(['IAM_OWNER', 'IAM_OWNER_VIEWER', 'IAM_LOGIN_CLIENT']),
   import: new Set(['IAM_OWNER']),
@@ -81,7 +73,7 @@ function isPermitted(roles: readonly string[], operation: PlaceOperation): boole
 }
 
 /**
- * Requires that the roles of the token's user permit an operation. A dry run would not show that a role is missing.
+ * A dry run would not show that a role is missing.
  * @throws IdentityError PLACE_TOKEN_FORBIDDEN
  */
 async function requireRole(connection: ZitadelConnection, operation: PlaceOperation): Promise<void> {

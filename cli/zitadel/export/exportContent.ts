@@ -1,5 +1,3 @@
-// Exports ZITADEL one organisation after the other, and combines the organisations into one export file.
-
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { OrgFieldName, OrgState, OrgStateSchema } from '@zitadel/proto/zitadel/org_pb.js';
 import type { DomainPolicy } from '@zitadel/proto/zitadel/policy_pb.js';
@@ -26,9 +24,8 @@ import { addStates } from './omittedStates.ts';
 import { addOtpEmail } from './otpEmailStates.ts';
 
 /**
- * Returns an export file that combines the exports of single organisations. Only one organisation is in memory at a
- * time. Leaves organisations out by filtering the list of organisations. The field `excluded_org_ids` is never sent,
- * because ZITADEL crashes if an excluded organisation exists.
+ * Only one organisation is in memory at a time. Leaves organisations out by filtering the list of organisations,
+ * because ZITADEL crashes if the field `excluded_org_ids` contains an existing organisation.
  */
 export function openZitadelExport(address: ZitadelAddress, options: PlaceExportOptions): ExportFile {
   let [done, total] = [0, 0];
@@ -99,10 +96,7 @@ interface Missing {
   readonly users: Set<string>;
 }
 
-/**
- * Returns functions that the exports of all organisations use. The exports share the results of calls, such as the list
- * of organisations.
- */
+/** The exports of all organisations share the results of these functions, such as the list of organisations. */
 function shareCalls(
   connection: ZitadelConnection,
   options: PlaceExportOptions,
@@ -141,7 +135,6 @@ function listLength(value: unknown): number {
 }
 
 /**
- * Exports an organisation that is in ZITADEL's list of organisations.
  * @returns undefined if the organisation was deleted after the list was read
  * @throws IdentityError if ZITADEL still lists the organisation, but the response does not contain it
  */
@@ -159,9 +152,8 @@ async function exportListed(
 }
 
 /**
- * Applies options that ZITADEL does not know. ZITADEL always exports keys and client secrets; this function removes
- * them unless the options select them. Also copies the id of each service user to the field from which ZITADEL's
- * imports read the id.
+ * ZITADEL always exports keys and client secrets; this function removes them unless the options select them. Also
+ * copies the id of each service user to the field from which ZITADEL's imports read the id.
  */
 function applyOptions(organisation: JsonObject, options: PlaceExportOptions): void {
   for (const { name, keys, credentials = [] } of sections) {
@@ -175,9 +167,8 @@ function applyOptions(organisation: JsonObject, options: PlaceExportOptions): vo
 }
 
 /**
- * Adds the instance's domain policy to an organisation that has no domain policy of its own. The policy decides which
- * user names are valid, and ZITADEL's exports do not contain it. Adds nothing if the policy has the values that are
- * this service's defaults.
+ * Adds the instance's policy, which ZITADEL's exports do not contain, because the policy decides which user names are
+ * valid. Adds nothing if the policy has the values that are this service's defaults.
  */
 function addDomainPolicy(organisation: JsonObject, policy: DomainPolicy): void {
   if (organisation.domainPolicy !== undefined) return;
@@ -186,7 +177,6 @@ function addDomainPolicy(organisation: JsonObject, policy: DomainPolicy): void {
   if (Object.values(fields).includes(true)) organisation.domainPolicy = { orgId: organisation.orgId, ...fields };
 }
 
-/** Returns those of the given users who belong to one of the given organisations. */
 async function usersOf(
   connection: ZitadelConnection,
   orgIds: readonly string[],
@@ -210,7 +200,7 @@ export async function listZitadelOrganisations(connection: ZitadelConnection): P
   return new Map(organisations.map(({ id, name, state }) => [id, { name, state: stateName(state) }]));
 }
 
-/** Returns the name that a state has in export files; undefined for an unspecified state. */
+/** Returns the name that a state has in export files. */
 function stateName(state: OrgState): string | undefined {
   return state === OrgState.UNSPECIFIED ? undefined : OrgStateSchema.value[state]?.name;
 }

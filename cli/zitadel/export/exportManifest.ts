@@ -11,15 +11,12 @@ interface ReadExport {
   readonly options: Pick<PlaceExportOptions, 'withKeys'>;
   /** ZITADEL's time from before the first record was read. */
   readonly readTime: Date;
-  /**
-   * The sections of which the export lacks records, or may lack records, and the users to whom missing records belong.
-   */
   readonly missing: { readonly sections: ReadonlySet<string>; readonly users: ReadonlySet<string> };
 }
 
 /**
- * Creates the manifest of an export. Leaves out the field `secrets`: with this field, a missing credential means that
- * the source does not have it. This would be wrong, because ZITADEL does not export all kinds of credentials.
+ * Leaves out the field `secrets`: with this field, a missing credential means that the source does not have it. This
+ * would be wrong, because ZITADEL does not export all kinds of credentials.
  */
 export async function describeExport(
   connection: ZitadelConnection,

@@ -1,5 +1,3 @@
-// Exports one organisation of ZITADEL, and adds content that ZITADEL's own export of one organisation lacks.
-
 import { isMessage, toJson } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { AdminService, DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
@@ -45,9 +43,7 @@ export interface ExportScope {
   readonly stayingUsers: (userIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Called with a section of which the export lacks records, or may lack records. */
   readonly onIncomplete: (section: SectionName) => void;
-  /** Called with users of whom the export leaves out grants or memberships. */
   readonly onUsersLeftOut: (userIds: Iterable<string>) => void;
-  /** Called with a warning about content that the export leaves out. */
   readonly onLeftOut: (notice: RecordWarning) => void;
 }
 
@@ -62,7 +58,6 @@ const MAX_MESSAGE_BYTES = 128_000_000;
 const { exportData } = AdminService.method;
 
 /**
- * Exports one organisation with its grants and members.
  * @returns undefined if the response does not contain the organisation
  * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT if ZITADEL fails to export the
  * organisation; ZITADEL_HEADER_LOST if the response is for another organisation
@@ -119,8 +114,8 @@ function* unknownFields(value: unknown): Generator<string> {
 }
 
 /**
- * Converts the error of a call. If the error may concern only this organisation, it becomes ZITADEL_CANNOT_EXPORT, so
- * that the caller can still export the other organisations.
+ * If the error may concern only this organisation, it becomes ZITADEL_CANNOT_EXPORT, so that the caller can still
+ * export the other organisations.
  */
 function exportError(connection: ZitadelConnection, orgId: string, error: unknown): unknown {
   const converted = rpcError(connection, exportData, error);
@@ -155,7 +150,6 @@ async function searchesOf(connection: ZitadelConnection, orgId: string): Promise
   };
 }
 
-/** The sections that contain users, and the sections whose records refer to users. */
 const userSections = recordSections
   .filter(({ collection, references = [] }) =>
     [collection, ...references.map((reference) => reference.collection)].includes('users'),
@@ -174,7 +168,7 @@ async function checkUsers(
   if ((await countUsers(calls)) !== usersIn(organisation).length) for (const name of userSections) onIncomplete(name);
 }
 
-/** Returns the number of users in an organisation; undefined if the token may not search for users. */
+/** Returns undefined if the token may not search for users. */
 async function countUsers(calls: OrganisationSearches['calls']): Promise<number | undefined> {
   try {
     const { details } = await calls.listUsers({ query: { limit: 1 } });
@@ -219,9 +213,7 @@ async function addStatesAndGrants(
   }
 }
 
-/**
- * Returns the grants whose receivers move too. Warns about grants to users or organisations that the export leaves out.
- */
+/** Warns about grants to users or organisations that the export leaves out. */
 async function movingGrants(
   organisation: JsonObject,
   section: SectionName,
@@ -291,7 +283,7 @@ async function addMembers(
   if (leftOut.length > 0) onLeftOut(leftMemberships(textAt(organisation, 'orgId', ''), leftOut));
 }
 
-/** A membership. `of` contains the ids of the project or grant to which the membership belongs. */
+/** `of` contains the ids of the project or grant to which the membership belongs. */
 interface FoundMember {
   readonly of: Readonly<Record<string, string>>;
   readonly member: Member;
@@ -313,7 +305,6 @@ function keyBy(name: SectionName, { orgId }: JsonObject): (record: JsonObject) =
   return (json) => documentPath(recordKey({ section, json, orgId: String(orgId) }));
 }
 
-/** Adds the found records to a section of the export, unless the section already contains them. */
 function addMissing(organisation: JsonObject, section: SectionName, found: readonly JsonObject[]): void {
   const records = recordsIn(organisation[section]);
   const keyOf = keyBy(section, organisation);
@@ -322,7 +313,6 @@ function addMissing(organisation: JsonObject, section: SectionName, found: reado
   if (byKey.size > 0) organisation[section] = [...records, ...byKey.values()];
 }
 
-/** Returns the records in a section of an exported organisation. The section may be absent. */
 export function recordsIn(section: unknown): JsonObject[] {
   return Array.isArray(section) ? section.filter(isJsonObject) : [];
 }

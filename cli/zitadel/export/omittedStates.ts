@@ -1,5 +1,3 @@
-// Adds the states of organisations and users, which ZITADEL's exports leave out.
-
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { UserState, UserStateSchema } from '@zitadel/proto/zitadel/user_pb.js';
 import { recordNoun } from '../../../shared/errors/nouns.ts';
@@ -15,20 +13,18 @@ import { recordsIn } from './exportOrganisation.ts';
 
 // In releases 2 and 3, exports contain no states. The searches of every release return states.
 
-/** The number of users in one search. Newer releases return at most 1,000 users. */
+/** Newer releases return at most 1,000 users. */
 const SEARCHED_AT_ONCE = 500;
 
-/** From where the missing states of an export are read. */
 interface StateSource {
   readonly connection: ZitadelConnection;
-  /** Returns the state of an organisation; undefined if ZITADEL does not return the state. */
+  /** Returns undefined if ZITADEL does not return the state. */
   readonly stateOf: (orgId: string) => Promise<string | undefined>;
   /** Whether records with an unknown state count as active. Otherwise, an unknown state is an error. */
   readonly acceptsUnknown: boolean;
 }
 
 /**
- * Adds the missing states to the export of an organisation.
  * @returns the warning about states that remain unknown; undefined if all states are known
  * @throws IdentityError ZITADEL_STATES_UNKNOWN if unknown states are not accepted
  */
@@ -54,9 +50,6 @@ function stateless(organisation: JsonObject, section: SectionName): JsonObject[]
   return recordsIn(organisation[section]).filter(({ state }) => state === undefined);
 }
 
-/**
- * Lists the organisation and its users whose states are unknown, as text. Returns undefined if all states are known.
- */
 function unknownText(organisation: JsonObject): string | undefined {
   const users = userSections.flatMap((section) => {
     const found = stateless(organisation, section);
@@ -67,7 +60,7 @@ function unknownText(organisation: JsonObject): string | undefined {
   return texts.length === 0 ? undefined : texts.join(', and ');
 }
 
-/** Adds the states of users. If ZITADEL does not return the states, returns the reason. */
+/** If ZITADEL does not return the states, returns the reason. */
 async function addUserStates(
   connection: ZitadelConnection,
   orgId: string,
@@ -88,7 +81,7 @@ async function addUserStates(
 }
 
 /**
- * Returns the states of an organisation's users, by user id. The result lacks users whom ZITADEL does not return.
+ * The keys are user ids. The result lacks users whom ZITADEL does not return.
  * @throws IdentityError if ZITADEL rejects the search
  */
 export async function searchUserStates(
@@ -107,13 +100,13 @@ export async function searchUserStates(
   return states;
 }
 
-/** Returns the name that a state has in export files; undefined for a state that is unspecified or unknown. */
+/** Returns the name that a state has in export files. */
 function stateName(state: UserState): string | undefined {
   return state === UserState.UNSPECIFIED ? undefined : UserStateSchema.value[state]?.name;
 }
 
 /**
- * Requires that ZITADEL returns the states of users, by searching for a user who exists.
+ * Searches for a user who exists, to check that ZITADEL returns the states of users.
  * @throws IdentityError ZITADEL_STATES_UNKNOWN
  */
 export async function requireStates(

@@ -7,10 +7,7 @@ import { peopleWithFactor } from '../factorEvents.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { recordsIn } from './exportOrganisation.ts';
 
-/**
- * Adds to each person of an organisation whether the person has an OTP e-mail factor.
- * @returns a warning if the token may not read events; undefined if all factors are known
- */
+/** @returns a warning if the token may not read events; undefined if all factors are known */
 export async function addOtpEmail(
   connection: ZitadelConnection,
   organisation: JsonObject,

@@ -1,4 +1,4 @@
-// The kinds of records that ZITADEL can close. To close a record means to deactivate it or, for a user, to lock it.
+// To close a record means to deactivate it or, for a user, to lock it.
 
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/allSections.ts';
@@ -8,7 +8,6 @@ import { isClosed } from '../../../shared/organisation/states.ts';
 import { type Closing, type CreationEvent, creationEvent, type EventPlace, recordKinds } from '../recordKinds.ts';
 import type { EventQuery, ZitadelEvent } from '../zitadelEvents.ts';
 
-/** A kind of record that ZITADEL can close, and the sections with records of this kind. */
 export interface Closable extends Closing {
   readonly sections: readonly [SectionName, ...SectionName[]];
 }
@@ -16,16 +15,16 @@ export interface Closable extends Closing {
 const steps: readonly string[] = zitadelSteps;
 
 /**
- * Returns the position of a kind in the order in which records are closed. Organisations and projects are closed late,
- * because ZITADEL can reject calls about records in an inactive organisation or project.
+ * Organisations and projects are closed late, because ZITADEL can reject calls about records in an inactive
+ * organisation or project.
  */
 function position({ isAtOnce, sections: [section] }: Closable): number {
   return -(isAtOnce === true ? steps.length : steps.indexOf(recordSection(section).zitadelStep));
 }
 
 /**
- * All kinds, in the order in which records are closed: users first; last, records that contain other records, such as
- * projects.
+ * Sorted by the order in which records are closed: users first, and records that contain other records, such as
+ * projects, last.
  */
 export const closables: readonly Closable[] = [
   ...Map.groupBy(recordSections, ({ name }): Closing | undefined => recordKinds[name].closing),
@@ -37,28 +36,20 @@ export const closables: readonly Closable[] = [
   )
   .toSorted((first, second) => position(first) - position(second));
 
-/** Returns the kind of the records in a section; undefined if ZITADEL cannot close them. */
+/** Returns undefined if ZITADEL cannot close the records of the section. */
 export function closableOf(section: string): Closable | undefined {
   return closables.find(({ sections }) => sections.some((name) => name === section));
 }
 
-/**
- * Whether a record must be closed in ZITADEL: it is deactivated or locked in the file, and ZITADEL can close records of
- * its kind.
- */
 export function mustBeClosed({ section, state }: Pick<OrganisationRecord, 'section' | 'state'>): boolean {
   return isClosed(state?.value) && closableOf(section.name) !== undefined;
 }
 
-/** Returns a text that identifies a place of events, so that it can be the key of a map. */
 export function placeKey({ aggregateId, part }: EventPlace): string {
   return JSON.stringify([aggregateId, part]);
 }
 
-/**
- * Returns the event that creates a record of a kind. The first section of the kind is enough: the events of its other
- * sections belong to the same type of aggregate.
- */
+/** The first section of the kind is enough: the events of its other sections belong to the same type of aggregate. */
 function creationOf({ sections: [section] }: Closable): CreationEvent {
   const event = creationEvent(section);
   if (event === undefined) throw new Error(`no event creates ${section}`);
@@ -73,7 +64,7 @@ export function hasGeneratedPlace(kind: Closable): boolean {
   return creationOf(kind).aggregateId === undefined;
 }
 
-/** Returns the place of a record's events. Returns undefined if only the creation event contains the aggregate's id. */
+/** Returns undefined if only the creation event contains the aggregate's id. */
 export function placeOf(kind: Closable, json: JsonObject, orgId: string): EventPlace | undefined {
   const { aggregateId, fields = {} } = creationOf(kind);
   if (aggregateId === undefined) return undefined;
@@ -81,7 +72,6 @@ export function placeOf(kind: Closable, json: JsonObject, orgId: string): EventP
   return { aggregateId: textAt(json, aggregateId, orgId), part: part === undefined ? '' : textAt(json, part, orgId) };
 }
 
-/** Returns the place of an event: its aggregate, and the record within that aggregate. */
 export function eventPlace(kind: Closable, event: Pick<ZitadelEvent, 'aggregateId' | 'payload'>): EventPlace {
   const { aggregateId, fields = {} } = creationOf(kind);
   const [part] = aggregateId === undefined ? [] : Object.keys(fields);
@@ -92,7 +82,6 @@ export function eventPlaceKey(kind: Closable, event: Pick<ZitadelEvent, 'aggrega
   return placeKey(eventPlace(kind, event));
 }
 
-/** The ends of the types of those events that deactivate a record or make it active again. */
 const stateChanges = ['deactivated', 'reactivated'];
 const userStateChanges = ['locked', 'unlocked', 'human.initialization.check.succeeded'];
 
@@ -104,19 +93,17 @@ function typesOf(kind: Closable, ends: readonly string[]): string[] {
   return ends.map((end) => `${prefix}${end}`);
 }
 
-/** Returns the selection of events that close a record or open it again. */
 export function stateEvents(kind: Closable): EventQuery {
   const { lock } = kind;
   const ends = [...stateChanges, ...(lock === undefined ? [] : userStateChanges)];
   return { aggregateTypes: [creationOf(kind).aggregateType], eventTypes: typesOf(kind, ends) };
 }
 
-/** Whether an event closes the record that it is about. */
 export function isClosing({ type }: Pick<ZitadelEvent, 'type'>): boolean {
   return /\.(?:deactivated|locked)$/.test(type);
 }
 
-/** Returns the selection of events that are about the records of a kind. For users, selects every event of a user. */
+/** For users, selects every event of a user. */
 export function ownEvents(kind: Closable): EventQuery {
   const { lock } = kind;
   const { aggregateType } = creationOf(kind);

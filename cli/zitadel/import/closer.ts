@@ -25,7 +25,7 @@ import {
 import { grouped, readCreations } from './histories.ts';
 import type { ImportLedger, LedgerIssue, LedgerRecord } from './ledger.ts';
 
-/** A record to close, and the place of its events. The record is still open, as far as this process knows. */
+/** The record is still open, as far as this process knows. */
 interface OpenRecord {
   readonly kind: Closable;
   readonly entry: LedgerRecord;
@@ -33,17 +33,16 @@ interface OpenRecord {
   readonly place: EventPlace | undefined;
 }
 
-/** The number of records that are closed at the same time. */
 const CLOSED_AT_ONCE = 8;
 const LOCKED = 'USER_STATE_LOCKED';
-/** How often to repeat a search, until it shows a change. A search shows a change after at most 2 s. */
+/** A search shows a change after at most 2 s. */
 const defaultPolls: RetryPolicy = { attempts: () => 10, initialDelayMs: 250, maxDelayMs: 2_000 };
 
 const usersFirst = closables.filter(({ isAtOnce }) => isAtOnce === true).flatMap(({ sections }) => sections);
 
 /**
- * Closes records during an import. Then reads ZITADEL's events, to verify that the records are closed. For users, also
- * verifies this with ZITADEL's search.
+ * Reads ZITADEL's events after closing records, to verify that the records are closed. For users, also verifies this
+ * with ZITADEL's search.
  */
 export class Closer {
   private readonly connection: ZitadelConnection;
@@ -71,12 +70,11 @@ export class Closer {
     return closer;
   }
 
-  /** Closes the users that the last request has created. */
   async afterRequest(): Promise<void> {
     await this.close(this.ledger.toClose(usersFirst, 'created'), this.seen);
   }
 
-  /** Closes all records that are still open. Records that contain other records, such as projects, come last. */
+  /** Records that contain other records, such as projects, come last. */
   async finish(): Promise<void> {
     for (const { sections, isAtOnce } of closables) {
       for (const which of ['existing', 'created'] as const)
@@ -86,7 +84,7 @@ export class Closer {
   }
 
   /**
-   * Closes records. Stores an error for each record that remains open.
+   * Stores an error for each record that remains open.
    * @param after the events after this time show whether a record is closed
    */
   private async close(entries: readonly LedgerRecord[], after: EventTime): Promise<void> {
@@ -109,8 +107,8 @@ export class Closer {
   }
 
   /**
-   * Verifies with ZITADEL's search that users are closed. Release 2 can fail to process one of several events that have
-   * the same time. A closed user can then still log in, until the user is closed once more.
+   * Release 2 can fail to process one of several events that have the same time. A closed user can then still log in,
+   * until the user is closed once more.
    */
   private async proveUsers(): Promise<void> {
     const passedOver = await this.openUsers(this.closedUsers);
@@ -120,7 +118,6 @@ export class Closer {
       this.ledger.addProblem(entry, openIssue(entry, 'open_in_search', problems.get(entry.position)));
   }
 
-  /** Returns the users that the search still shows as open, after repeated searches. */
   private async openUsers(users: readonly OpenRecord[]): Promise<readonly OpenRecord[]> {
     const backoff = new Backoff(this.connection.polls ?? defaultPolls, this.connection.signal);
     for (let open = users; ; ) {
@@ -135,7 +132,7 @@ export class Closer {
     }
   }
 
-  /** Opens a user and closes the user again. If ZITADEL rejects this, returns the reason. */
+  /** Returns ZITADEL's reason if it rejects a call. */
   private async closeAgain(record: OpenRecord): Promise<string | undefined> {
     const { kind, entry, place } = record;
     if (place === undefined) return undefined;
@@ -166,10 +163,7 @@ export class Closer {
     return located;
   }
 
-  /**
-   * Returns the records that are closed according to ZITADEL's events. The result contains their positions in the
-   * ledger.
-   */
+  /** The result contains the records' positions in the ledger. */
   private async closed(records: readonly OpenRecord[], after: EventTime): Promise<Set<number>> {
     const closed = new Set<number>();
     for (const [kind, ofKind] of Map.groupBy(records, (record) => record.kind)) {
@@ -187,10 +181,7 @@ export class Closer {
     return closed;
   }
 
-  /**
-   * Makes the calls that close records. Returns ZITADEL's reason for each record that ZITADEL does not close. The keys
-   * are the records' positions in the ledger.
-   */
+  /** Returns ZITADEL's reason for each record that ZITADEL does not close, by the record's position in the ledger. */
   private async callAll(records: readonly OpenRecord[]): Promise<Map<number, string>> {
     const problems = new Map<number, string>();
     const remaining = records.values();
@@ -217,7 +208,7 @@ export class Closer {
   }
 }
 
-/** Makes a call. If ZITADEL rejects the call, returns ZITADEL's message. */
+/** Returns ZITADEL's message if ZITADEL rejects the call. */
 async function attempt(call: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await call();
@@ -229,10 +220,7 @@ async function attempt(call: () => Promise<unknown>): Promise<string | undefined
   }
 }
 
-/**
- * Returns the error for a record that is still open.
- * @param error ZITADEL's message, if ZITADEL rejects the call that closes the record
- */
+/** @param error ZITADEL's message, if ZITADEL rejects the call that closes the record */
 function openIssue(
   { record }: LedgerRecord,
   otherwise: 'open_unconfirmed' | 'open_in_search',

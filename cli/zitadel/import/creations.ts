@@ -1,4 +1,4 @@
-// Finds the events that created records. They show whether an import created a record, and in which organisation.
+// Creation events show whether an import created a record, and in which organisation.
 
 import { defined } from '../../../shared/defined.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
@@ -11,14 +11,13 @@ import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { type EventTime, readEvents, type ZitadelEvent } from '../zitadelEvents.ts';
 import type { OutgoingRecord } from './outgoingRecords.ts';
 
-/** The part of a record by which its creation event is found. */
 type SentRecord = Pick<OutgoingRecord, 'position' | 'section' | 'orgId' | 'json'>;
 
-/** How often to repeat a search for events. ZITADEL shows an event only after all older transactions have ended. */
+/** ZITADEL shows an event only after all older transactions have ended. */
 const defaultPolls: RetryPolicy = { attempts: () => 12, initialDelayMs: 100, maxDelayMs: 2_000 };
 
 interface CreationSearch {
-  /** The user who caused the events, usually the user of the token. Undefined for events of any user. */
+  /** Usually the token's user. Undefined for events of any user. */
   readonly callerId: string | undefined;
   /**
    * The time after which the events happened, usually the time of the newest event before the records were sent.
@@ -37,8 +36,8 @@ interface CreationSearch {
 }
 
 /**
- * Returns the creation events of records. The keys are the records' positions in the ledger. Waits for the events that
- * the caller expects. The result lacks records for which no event appears.
+ * The keys are the records' positions in the ledger. Waits for the events that the caller expects. The result lacks
+ * records for which no event appears.
  */
 export async function findCreations(
   connection: ZitadelConnection,
@@ -69,23 +68,18 @@ export async function findCreations(
   return found;
 }
 
-/**
- * Whether to use an event instead of the event found so far: if no event was found so far, or if only this event is in
- * the record's own organisation.
- */
 function isBetter({ owner }: ZitadelEvent, other: ZitadelEvent | undefined, { orgId }: SentRecord): boolean {
   return other === undefined || (other.owner !== orgId && owner === orgId);
 }
 
 /**
- * Whether an event has the right owner for a record. The owner must be the record's organisation, unless a record of
- * this kind may belong to another organisation than its aggregate.
+ * The owner must be the record's organisation, unless a record of this kind may belong to another organisation than its
+ * aggregate.
  */
 export function isInPlace({ owner }: ZitadelEvent, { section, orgId }: OutgoingRecord): boolean {
   return owner === orgId || creationEvent(section)?.isShared === true;
 }
 
-/** Whether an event is about a record: the identifying values of both are equal. */
 export function isEventOf(record: Omit<SentRecord, 'position'>, event: ZitadelEvent): boolean {
   const created = creationEvent(record.section);
   if (created === undefined || !event.type.startsWith(eventPrefix(created))) return false;
@@ -99,7 +93,6 @@ function recordKey(record: Omit<SentRecord, 'position'>): string | undefined {
   return JSON.stringify([event.type, aggregateId, ...values]);
 }
 
-/** The values in an event that identify the record. */
 interface EventIdentity {
   /** The id of the aggregate. Empty if ZITADEL generates this id. */
   readonly aggregateId: string;
@@ -119,10 +112,7 @@ export function eventIdentity(
   return { aggregateId: aggregateId === undefined ? '' : read(aggregateId), values: Object.values(fields).map(read) };
 }
 
-/**
- * Returns the value of the event's field that identifies the record.
- * @param fields the possible names of this field, which depend on the type of the event
- */
+/** @param fields the possible names of the identifying field, which depend on the type of the event */
 export function identifyingValue({ payload }: Pick<ZitadelEvent, 'payload'>, fields: readonly string[]): string {
   const field = fields.find((name) => payload[name] !== undefined) ?? '';
   return canonical(field, String(payload[field] ?? ''));

@@ -1,5 +1,3 @@
-// Decides which records of a file the import sends to ZITADEL.
-
 import type { ImportWarning } from '../../../functions/import/contract.ts';
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { defined } from '../../../shared/defined.ts';
@@ -35,7 +33,6 @@ import { judgeRecords, type Subject } from './histories.ts';
 import type { ImportLedger, LedgerEntry, LedgerIssue, LedgerRecord } from './ledger.ts';
 import type { TargetRecords } from './targetRecords.ts';
 
-/** A file whose records the import has read, facts about the file, and the records that ZITADEL already has. */
 export interface SurveyedFile {
   readonly ledger: ImportLedger;
   readonly secrets: FileSecrets;
@@ -55,10 +52,7 @@ export interface SurveyedFile {
   readonly refusedOrgIds: ReadonlySet<string>;
 }
 
-/**
- * Returns the new organisations of a file whose names are taken. A name is taken by another organisation in ZITADEL, or
- * by one that is earlier in the file.
- */
+/** A name is taken by another organisation in ZITADEL, or by an organisation that is earlier in the file. */
 export function organisationsWithTakenNames(
   organisations: readonly Pick<OrganisationHeader, 'orgId' | 'record'>[],
   existing: ListedOrganisations,
@@ -111,7 +105,6 @@ export async function decideAll(
   return withSecrets;
 }
 
-/** A person who exists in ZITADEL, and for whom the file contains a TOTP seed. */
 interface PersonWithSeed extends Subject {
   readonly userId: string;
   /** Whether the person is equal in ZITADEL, apart from the seed. */
@@ -125,9 +118,8 @@ function personOf({ position, record }: LedgerRecord, { outcome }: LedgerEntry):
 }
 
 /**
- * Decides for which existing people without TOTP the import sends the seed. The import sends the seed only if an
- * interrupted import has created the person and not added the seed yet. In all other cases, the person or an
- * administrator may have removed the factor on purpose.
+ * The import sends the seed only if an interrupted import has created the person and not added the seed yet. In all
+ * other cases, the person or an administrator may have removed the factor on purpose.
  */
 async function decideSeeds(
   { ledger, callerId }: SurveyedFile,
@@ -148,7 +140,6 @@ async function decideSeeds(
   }
 }
 
-/** Returns the error that explains why the import does not send a TOTP seed. */
 function seedIssue(verdict: Verdict): LedgerIssue {
   if (verdict.is === 'ours') return because('seed_of_different_person', {});
   const { event } = verdict;
@@ -184,10 +175,7 @@ export async function decideClosings({ ledger, callerId }: SurveyedFile, connect
   }
 }
 
-/**
- * Decides what the import does with a record.
- * @param isKept whether ZITADEL can import the record
- */
+/** @param isKept whether ZITADEL can import the record */
 function decide(file: SurveyedFile, ledgerRecord: LedgerRecord, isKept: boolean): LedgerEntry {
   const { ledger, imports, target, options } = file;
   const { record, id, isHeld, issues, withheld } = ledgerRecord;
@@ -239,9 +227,6 @@ function isLoginNameFree(
   return ledger.claimLoginName(JSON.stringify(isScoped ? [name, orgId] : [name]));
 }
 
-/**
- * Whether the import leaves out a record, because the call does not select it or because ZITADEL would not import it.
- */
 function withholds({ imports, options }: SurveyedFile, record: OrganisationRecord, names: CaselessNames): boolean {
   if (names.earlier(record) !== undefined) return true;
   if (record.section.keys === true && !options.withKeys) return true;
@@ -261,17 +246,12 @@ function providersNotTaken(imports: ImportFacts, record: OrganisationRecord): st
   return providersOf(record).filter((id) => !imports.hasProvider(record.orgId, id));
 }
 
-/** What the user must know about the records of an import. */
 interface RecordNotices {
   readonly leftToDo: LeftToDo;
   /** The warnings about added privileges, converted values and deleted records that the import creates again. */
   readonly warnings: BoundedList<ImportWarning>;
 }
 
-/**
- * Lists the manual steps after an import. Also lists warnings: privileges that the import adds, values that it
- * converts, and deleted records that it creates again.
- */
 export async function listNotices(
   { ledger, secrets, imports, options }: SurveyedFile,
   signal: AbortSignal,

@@ -1,11 +1,7 @@
-// Decides, from the events of a record, who created the record and who has changed it.
-
 import type { ZitadelEvent } from '../zitadelEvents.ts';
 
-/** The fields of an event from which the origin of a record is decided. */
 export type JudgedEvent = Pick<ZitadelEvent, 'type' | 'editorId' | 'createdAt'>;
 
-/** What the events of a record show about its origin. */
 export type Verdict =
   /** An import with this token's user created the record, and no other user has changed it. */
   | { readonly is: 'ours' }
@@ -32,7 +28,6 @@ const FACTOR = /\.(?:mfa|passwordless)\./;
 const UNCHANGING =
   /(?<!\.(?:initialization|invite))\.check\.succeeded$|\.(?:check|verification)\.failed$|\.sent$|\.(?:begin\.login|signcount\.changed|signed\.out|init\.skipped|hash\.updated)$|^user\.(?:token|human\.refresh\.token)\.|^user\.machine\.secret\.(?:updated|check)/;
 
-/** Whether an event changes the record that it is about. */
 export function isChange({ type }: Pick<JudgedEvent, 'type'>): boolean {
   return !UNCHANGING.test(type);
 }
@@ -40,7 +35,6 @@ export function isChange({ type }: Pick<JudgedEvent, 'type'>): boolean {
 /**
  * Decides whether an import with this token's user created a record, and whether the record is unchanged since.
  * @param events all events of the record since its creation, the oldest first
- * @param callerId the id of the token's user
  */
 export function judge(events: readonly JudgedEvent[], callerId: string): Verdict {
   // A record with the same id may have existed earlier and been removed. The events before the last creation are about
@@ -58,7 +52,6 @@ export function judge(events: readonly JudgedEvent[], callerId: string): Verdict
   return factor === undefined ? { is: 'ours' } : { is: 'factors', event: factor };
 }
 
-/** Returns the parameters with which an error describes the event that changed a record. */
 export function eventParams({ type, editorId, createdAt }: JudgedEvent) {
   return { event: type, user: editorId, time: new Date(Number(createdAt / 1_000n)).toISOString() };
 }

@@ -1,4 +1,4 @@
-// Reads the events of records that exist in ZITADEL. The import decides from these events what it may change.
+// Reads the events from which an import decides which existing records it may change.
 
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { EventPlace } from '../recordKinds.ts';
@@ -9,12 +9,10 @@ import { findCreations } from './creations.ts';
 import { judge, type Verdict } from './evidence.ts';
 import type { LedgerRecord } from './ledger.ts';
 
-/** A record of the file whose events in ZITADEL are read. */
 export interface Subject extends Pick<LedgerRecord, 'position'> {
   readonly record: Pick<OrganisationRecord, 'section' | 'orgId' | 'json'>;
 }
 
-/** What the creation event of a record shows: the place of the record's events, and the time of creation. */
 interface Creation {
   readonly place: EventPlace;
   readonly createdAt: EventTime;
@@ -27,7 +25,6 @@ interface Creation {
 const FEW = 20;
 
 /**
- * Decides, from events, who created records and who has changed them.
  * @param callerId the id of the token's user, whose imports may have created the records
  * @returns the verdicts; the keys are the records' positions in the ledger
  */
@@ -54,8 +51,8 @@ export function* grouped<Grouped extends Subject>(
 }
 
 /**
- * Returns the newest creation of each record. The keys are the records' positions in the ledger. All records are of the
- * same kind and organisation.
+ * Returns the newest creation of each record, by the record's position in the ledger. All records must be of the same
+ * kind and organisation.
  * @param callerId the id of the user who must have created the records; by default any user
  */
 export async function readCreations(
@@ -74,7 +71,7 @@ export async function readCreations(
   );
 }
 
-/** Returns all events of each record since its creation. The keys are the records' positions in the ledger. */
+/** The keys are the records' positions in the ledger. */
 async function readHistories(
   connection: ZitadelConnection,
   kind: Closable,

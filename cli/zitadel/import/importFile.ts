@@ -77,9 +77,7 @@ export async function importIntoZitadel(
   return { ...response, summary };
 }
 
-/**
- * An import of a file. If a dry run comes first, the import itself does not read the file and ZITADEL's records again.
- */
+/** If a dry run comes first, the import itself does not read the file and ZITADEL's records again. */
 export class FileImport implements PreparedImport {
   private readonly address: ZitadelAddress;
   private readonly ledger: ImportLedger;
@@ -215,17 +213,13 @@ async function importFile(
   });
 }
 
-/** A file with ZITADEL's records, and the connection to ZITADEL. */
 interface ComparedFile extends SurveyedFile, OwnedFile {
   readonly database: RunDatabase;
   readonly connection: ZitadelConnection;
   readonly options: PlaceImportOptions;
 }
 
-/**
- * Reads ZITADEL's records, and the owners that the ids in the file have in ZITADEL. Excludes those records of the file
- * from the import whose ids belong to other records in ZITADEL.
- */
+/** Excludes those records of the file from the import whose ids belong to other records in ZITADEL. */
 async function compareWithTarget(
   connection: ZitadelConnection,
   read: Omit<ReadFile, 'inspection'>,
@@ -255,7 +249,7 @@ async function compareWithTarget(
   };
 }
 
-/** How often to search again. ZITADEL's searches can show a write up to a minute late. */
+/** ZITADEL's searches can show a write up to a minute late. */
 const defaultPolls: RetryPolicy = { attempts: () => 14, initialDelayMs: LAG_MS, maxDelayMs: 10_000 };
 
 /**
@@ -292,7 +286,6 @@ async function settleExisting(file: ComparedFile): Promise<boolean> {
   }
 }
 
-/** Reads the records of the given organisations again, after the import has sent records. */
 function readAgain({ connection, database, options }: ComparedFile, orgIds: readonly string[]) {
   database.second.reset();
   return TargetRecords.read(connection, options, orgIds, database);
@@ -321,8 +314,8 @@ async function settleUnexported({ connection, ledger, imports }: ComparedFile): 
 }
 
 /**
- * Decides the outcome of a record from ZITADEL's export. Returns undefined if the export does not show the record yet.
- * Keeps errors about parts of the record, such as a second factor.
+ * Returns undefined if the export does not show the record yet. Keeps errors about parts of the record, such as a
+ * second factor.
  */
 function settledEntry(
   { record, id, isHeld, foreseen, outcome, issues }: LedgerRecord,
@@ -351,10 +344,7 @@ function unconfirmedEntry({ isHeld, issues }: LedgerRecord): LedgerEntry {
   return { found: 'missing', outcome: 'unconfirmed', issues: [...unconfirmed, ...issues] };
 }
 
-/**
- * Checks again to which organisations the ids of created records belong. Another caller may have taken an id during the
- * import.
- */
+/** Another caller may have taken the id of a created record during the import. */
 async function lookAgain(file: ComparedFile): Promise<void> {
   const { connection, ledger, owners } = file;
   const created = [...ledger.documents('created')];
@@ -391,10 +381,7 @@ async function proveCreated(file: ComparedFile): Promise<void> {
   }
 }
 
-/**
- * Whether an export of ZITADEL can show a record. Memberships and grants that the token's user has in other
- * organisations are in no export.
- */
+/** Memberships and grants that the token's user has in other organisations are in no export. */
 function isExported(
   { record: { section, json }, id }: LedgerRecord,
   callerId: string,
@@ -425,10 +412,6 @@ function differenceIssue({ found, paths }: TargetRecord): LedgerIssue {
   return found === 'missing' ? because('creation_not_exported', {}) : because('creation_differs', { fields: paths });
 }
 
-/**
- * Returns warnings about existing records: those that the import has changed, and those whose secrets were not
- * compared.
- */
 function changeWarnings(changes: ImportLedger['changes'], existing: number, dryRun: boolean): ImportWarning[] {
   const { seeds, closed } = changes;
   const [sent, closedNow] = dryRun

@@ -1,5 +1,3 @@
-// The ledger of an import into ZITADEL: the records of the file, with what the import decides and learns about each.
-
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ImportError } from '../../../functions/import/contract.ts';
@@ -33,10 +31,7 @@ import { named } from '../../terminal/numberTexts.ts';
 import { isOwnReference } from '../ownership/idOwners.ts';
 import { mustBeClosed } from './closable.ts';
 
-/**
- * Whether ZITADEL has the record, and whether its content is equal. `taken` means that another record in ZITADEL has
- * the id.
- */
+/** `taken` means that another record in ZITADEL has the id. */
 const found = z.enum(['missing', 'equal', 'different', 'taken']);
 /**
  * The outcome of a record. `existing` and `sent` are preliminary, and the import replaces them at its end. `existing`
@@ -103,16 +98,12 @@ const progressRow = z.object({ records: z.int(), total: z.int() });
 const idRow = ledgerRow.pick({ id: true });
 const positionRow = ledgerRow.pick({ position: true });
 const changesRow = z.object({ seeds: z.int(), closed: z.int() });
-/**
- * What the ledger stores of a record: its JSON with credentials, its state, and whether it has an OTP e-mail factor.
- */
 const recordContent = z.object({
   json: z.record(z.string(), z.unknown()),
   state: z.object({ value: z.string(), source: z.enum(stateSources) }).optional(),
   otpEmail: z.boolean().optional(),
 });
 
-/** A record of the file, and what the import knows about it. */
 export interface LedgerRecord
   extends Pick<
     z.infer<typeof ledgerRow>,
@@ -125,21 +116,18 @@ export interface LedgerRecord
   readonly record: OrganisationRecord;
 }
 
-/** What the import has decided or learned about a record. */
 export interface LedgerEntry {
   readonly found?: LedgerRecord['found'];
   /** The outcome that the record will have if ZITADEL accepts it. A dry run reports this outcome. */
   readonly foreseen?: LedgerOutcome;
   /** Undefined for a record that the import must still send. */
   readonly outcome: LedgerOutcome | undefined;
-  /** The errors about the record. They replace the errors that the ledger contains for it. */
+  /** Replaces the errors that the ledger contains for the record. */
   readonly issues?: readonly LedgerIssue[];
 }
 
-/** The path of a record in a store, and the record's position in the ledger. */
 export type LedgerDocument = z.infer<typeof documentRow>;
 
-/** A reference of a record: the name of the field, and the path of the record to which it refers. */
 type LedgerTarget = z.infer<typeof targetRow>;
 
 const steps: ReadonlyMap<string, number> = new Map(
@@ -148,10 +136,7 @@ const steps: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/**
- * Returns the number of the import step that sends the records of a section. Returns undefined if ZITADEL does not
- * import the section.
- */
+/** Returns undefined if ZITADEL does not import the section. */
 function stepOf(section: string): number | undefined {
   return steps.get(section);
 }
@@ -214,14 +199,13 @@ export class ImportLedger {
   /** The ids of organisations that ZITADEL has rejected, with all their records. */
   readonly refused = new Set<string>();
 
-  /** @param database the database in which the tables are created */
   constructor(database: TemporaryDatabase) {
     this.database = database;
     database.create(TABLE);
   }
 
   /**
-   * Adds a record of the file. The import will send the record unless it is invalid.
+   * The import will send the record unless it is invalid.
    * @param holder the record in which the record is nested
    * @param key the key of the record in the comparison with ZITADEL's records
    */
@@ -245,7 +229,7 @@ export class ImportLedger {
     if (parent === null) this.addRelations(position, record);
   }
 
-  /** Adds an invalid record. The import sends neither this record nor records that refer to it. */
+  /** The import sends neither an invalid record nor records that refer to it. */
   private addInvalid(position: number, record: OrganisationRecord, invalid: RecordIssue): void {
     const id = readableId(record) ?? '';
     const issues = JSON.stringify([reportedIssue(invalid)]);
@@ -262,7 +246,6 @@ export class ImportLedger {
     this.database.run(sql, position, parent, section.name, orgId, reportedId(record), settled, settled);
   }
 
-  /** Stores the path of a record, and the paths of the records to which it refers. */
   private addRelations(position: number, record: OrganisationRecord): void {
     this.database.run('INSERT INTO documents VALUES (?, ?)', position, documentPath(recordKey(record)));
     // A login policy refers to identity providers, but does not depend on them: if a provider is not imported, the
@@ -289,17 +272,14 @@ export class ImportLedger {
     for (const known of [this.misplaced, this.refused]) known.clear();
   }
 
-  /**
-   * Yields the paths of valid records, in the order of the file. Leaves out nested records.
-   * @param only yields only the records that the import has created
-   */
+  /** Yields the paths of valid records, in the order of the file. Leaves out nested records. */
   documents(only?: 'created'): Generator<LedgerDocument, void, void> {
     const tables = 'documents JOIN records USING (position)';
     const selected = `WHERE ${only === undefined ? 'record IS NOT NULL' : `outcome = '${only}'`}`;
     return this.rows(documentRow, `SELECT position, orgId, section, path FROM ${tables} ${selected} ORDER BY position`);
   }
 
-  /** Returns the path of the record at the given position of the ledger. Returns undefined for a nested record. */
+  /** Returns undefined for a nested record. */
   document(position: number): LedgerDocument | undefined {
     const sql = `SELECT position, orgId, section, path FROM documents JOIN records USING (position) WHERE position = ?`;
     const columns = this.database.statement(sql).get(position);
@@ -311,10 +291,7 @@ export class ImportLedger {
     return this.database.all(sql, path).length > 0;
   }
 
-  /**
-   * Marks a record as failed, because ZITADEL wrote it into an organisation other than its own.
-   * @param organisation the id and the name of that other organisation
-   */
+  /** @param organisation the id and the name of the organisation into which ZITADEL wrote the record */
   addElsewhere(position: number, organisation: string): void {
     if (this.misplaced.has(position)) return;
     this.misplaced.add(position);
@@ -335,7 +312,6 @@ export class ImportLedger {
     return this.rows(targetRow, `SELECT position, orgId, section, path, field FROM ${tables} WHERE ${isForeign}`);
   }
 
-  /** Returns the first record that refers to the given path; undefined if no record does. */
   firstReferring(path: string): LedgerRecord | undefined {
     const sql = 'SELECT position FROM targets WHERE path = ? ORDER BY position LIMIT 1';
     const columns = this.database.statement(sql).get(path);
@@ -350,12 +326,11 @@ export class ImportLedger {
     return this.read(this.database.statement(`SELECT ${COLUMNS} FROM records WHERE position = ?`).get(position));
   }
 
-  /** Stores that ZITADEL once had a record with the id of this record and has deleted it. */
   noteDeleted(position: number): void {
     this.database.run('UPDATE records SET wasDeleted = 1 WHERE position = ?', position);
   }
 
-  /** Excludes a record from the import, and stores the reason as its error. Returns the record. */
+  /** Excludes a record from the import, and stores the reason as its error. */
   withhold(position: number, issue: LedgerIssue): LedgerRecord {
     const withheld = this.at(position);
     const { id, record } = withheld;
@@ -376,10 +351,7 @@ export class ImportLedger {
     for (let count = -1; count !== 0; count = Number(statement.run(DEPENDENT).changes));
   }
 
-  /**
-   * Yields the records of the file in their order. The records of the organisations themselves come last.
-   * @param only the outcomes of the yielded records; by default any
-   */
+  /** Yields the records of the file in their order. The records of the organisations themselves come last. */
   async *records(signal: AbortSignal, only: readonly LedgerOutcome[] = []): AsyncGenerator<LedgerRecord, void, void> {
     const selected = only.length === 0 ? 'record IS NOT NULL' : hasOutcome(only);
     const sql = `SELECT ${COLUMNS} FROM records WHERE position > ? AND ${selected} ORDER BY position LIMIT ${ROWS_PER_PAGE}`;
@@ -401,10 +373,7 @@ export class ImportLedger {
     for (const columns of this.database.statement(sql).iterate(step)) yield this.read(columns);
   }
 
-  /**
-   * Returns the records of the given sections that are closed in the file and, as far as is known, open in ZITADEL.
-   * @param which whether to return records that existed before the import, or records that it has created
-   */
+  /** Returns the records of the given sections that are closed in the file and, as far as is known, open in ZITADEL. */
   toClose(sections: readonly SectionName[], which: 'existing' | 'created'): LedgerRecord[] {
     const selected = which === 'created' ? "outcome = 'created'" : "found IN ('equal', 'different')";
     const sql = `SELECT ${COLUMNS} FROM records WHERE closing = 'open' AND ${selected}
@@ -412,12 +381,10 @@ export class ImportLedger {
     return this.database.all(sql, JSON.stringify(sections)).map((columns) => this.read(columns));
   }
 
-  /** Whether at least one record is closed in the file and, as far as is known, open in ZITADEL. */
   get hasClosings(): boolean {
     return this.database.all("SELECT 1 FROM records WHERE closing = 'open' LIMIT 1").length > 0;
   }
 
-  /** Whether at least one record has an error or is expected to fail. */
   get hasFailures(): boolean {
     const failed =
       "outcome IN ('failed', 'unconfirmed') OR issues IS NOT NULL OR (outcome IS NULL AND foreseen = 'failed')";
@@ -447,7 +414,7 @@ export class ImportLedger {
   }
 
   /**
-   * Reserves a login name. Returns false if an earlier user of the file has reserved the same name.
+   * Returns false if an earlier user of the file has reserved the same name.
    * @param name the name, with its organisation if names need only be unique there
    */
   claimLoginName(name: string): boolean {
@@ -455,20 +422,13 @@ export class ImportLedger {
     return this.database.statement(sql).run(createHash('sha256').update(name).digest()).changes === 1;
   }
 
-  /**
-   * Returns the id of the first record that has the same key. Returns undefined if there is no earlier record with this
-   * key.
-   */
   earlierWithKey({ position, key }: Pick<LedgerRecord, 'position' | 'key'>): string | undefined {
     const sql = 'SELECT id FROM records WHERE key = ? AND position < ? ORDER BY position LIMIT 1';
     const [columns] = this.database.all(sql, key, position);
     return columns === undefined ? undefined : idRow.parse(columns).id;
   }
 
-  /**
-   * Stores what the import has decided or learned about a record. Nested records without an outcome get the same
-   * outcome.
-   */
+  /** Nested records without an outcome get the same outcome. */
   enter({ position }: Pick<LedgerRecord, 'position'>, entry: LedgerEntry): void {
     const { found: is = null, foreseen = null, outcome: settled = null, issues = [] } = entry;
     const known = 'found = coalesce(?, found), foreseen = coalesce(?, foreseen)';
@@ -559,7 +519,6 @@ export class ImportLedger {
   }
 }
 
-/** Converts an error of the ledger to the form that a response has. */
 function toError(section: string, id: string, { type, message, ...meaning }: LedgerIssue): ImportError {
   const reported = { type: type ?? recordSection(section).error.type, ...withoutEmpty({ id }) };
   return { ...reported, message: message ?? noticeMessage({ ...reported, ...meaning, message: '' }), ...meaning };
@@ -573,7 +532,6 @@ function placeOf(position: number): string {
   return `record ${position} of an import`;
 }
 
-/** Converts a record to JSON, including its credentials. */
 function serialiseRecord({ section, json, credentials, givenPassword, state, otpEmail }: OrganisationRecord): string {
   const whole = structuredClone(json);
   for (const { path, field, clear } of section.credentials ?? []) {

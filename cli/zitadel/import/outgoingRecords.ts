@@ -1,5 +1,3 @@
-// Converts records to the form in which ZITADEL receives them, and combines the records into requests.
-
 import { type DescMessage, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';
@@ -11,7 +9,6 @@ import { isList, type SectionName } from '../../../shared/organisation/sections/
 import type { ImportFacts } from '../../records/importFacts.ts';
 import type { LedgerRecord } from './ledger.ts';
 
-/** A record in the form in which ZITADEL receives it. */
 export interface OutgoingRecord extends Omit<LedgerRecord, 'record'> {
   readonly orgId: string;
   readonly section: SectionName;
@@ -38,7 +35,6 @@ const MESSAGE_FRAME_BYTES = 8;
 /** The maximum number of bytes of a request without records. */
 const ENVELOPE_BYTES = 64;
 
-/** Which records a request can contain, and facts about the file. */
 interface RequestScope {
   readonly records: number;
   readonly imports: ImportFacts;
@@ -46,7 +42,6 @@ interface RequestScope {
   readonly isApart: boolean;
 }
 
-/** Returns as many of the given records as fit into one request. Takes them from the beginning. */
 export function takeRequest(ledger: Iterable<LedgerRecord>, scope: RequestScope): readonly OutgoingRecord[] {
   const request: OutgoingRecord[] = [];
   const orgIds = new Set<string>();
@@ -118,7 +113,7 @@ function keepElements(json: JsonObject, path: string, isKept: (element: JsonObje
   if (Array.isArray(elements)) putAt(json, path, elements.filter(isJsonObject).filter(isKept));
 }
 
-/** Removes the fields that the definition of the message does not have, and measures the encoded message. */
+/** Removes the fields that the definition of the message does not have. */
 function encodeRecord(schema: DescMessage, json: JsonObject): { json: JsonObject; bytes: number } {
   // The object was made by JSON.parse or toJson, so all its values are JSON.
   const message = fromJson(schema, json as JsonValue, { ignoreUnknownFields: true });

@@ -1,5 +1,3 @@
-// Sends the records of an import to ZITADEL, and stores their outcomes in the ledger.
-
 import { fromJsonString } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
@@ -19,9 +17,8 @@ import type { LedgerEntry, LedgerIssue } from './ledger.ts';
 import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './outgoingRecords.ts';
 
 /**
- * Sends all unsent records of a ledger to ZITADEL, and stores their outcomes. Referenced records come before those that
- * refer to them. Each request stays below ZITADEL's limits, and only one request is in memory at a time.
- * @param callerId the id of the user to whom the token belongs
+ * Sends records after the records to which they refer. Each request stays below ZITADEL's limits, and only one request
+ * is in memory at a time.
  * @param onSettled called after each request, before the next request
  * @throws IdentityError if ZITADEL is unavailable, or does not permit the import
  */
@@ -44,8 +41,8 @@ export async function sendLedger(
 }
 
 /**
- * The number of the step that sends message texts. Its requests need the header that selects an organisation, because
- * ZITADEL writes message texts into the selected organisation.
+ * The requests of this step need the header that selects an organisation, because ZITADEL writes message texts into the
+ * selected organisation.
  */
 const stepInContext = zitadelSteps.indexOf('message texts');
 
@@ -60,16 +57,13 @@ function hasPart({ type, message }: ZitadelError['issue']): boolean {
 
 const linkType = recordSection('userLinks').error.type;
 
-/** The types of errors about users, who have login names. */
 const loginNameTypes = new Set(recordSections.filter(claimsLoginNames).map(({ error }) => error.type));
 
-/** An error in the response to an import. It contains ZITADEL's message, and the type and the id of a record. */
 interface ZitadelError {
   readonly id: string;
   readonly issue: LedgerIssue & Required<Pick<LedgerIssue, 'type' | 'message'>>;
 }
 
-/** An error in the response to an import, with what it means for the record. */
 interface ReadError extends ZitadelError {
   /**
    * `created` means that the record is complete despite the error. For example, the error reports that the record
@@ -80,10 +74,7 @@ interface ReadError extends ZitadelError {
   readonly isDoubtful?: true;
 }
 
-/**
- * Decides what an error of an import means for a record.
- * @param record the record of the error; undefined if the request did not contain this record
- */
+/** @param record undefined if the request did not contain the record of the error */
 export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'foreseen'> | undefined): ReadError {
   const { type, message } = error.issue;
   const as = (outcome: ReadError['outcome']) => ({ ...error, outcome });
@@ -103,14 +94,10 @@ export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'for
 interface Answered {
   readonly record: OutgoingRecord;
   readonly entry: LedgerEntry;
-  /** Whether the record may exist because another import has created it at the same time. */
   readonly isDoubtful: boolean;
 }
 
-/**
- * Assigns the errors in a response to the records that were sent. Returns a ledger entry for each record, and the
- * errors that belong to no record.
- */
+/** Returns a ledger entry for each record, and the errors that belong to no record. */
 function readResponse(
   records: readonly OutgoingRecord[],
   errors: readonly ZitadelError[],
@@ -132,7 +119,6 @@ function readResponse(
 }
 
 /**
- * Returns the ledger entry that follows from the errors about a record.
  * @param own the error about the record itself
  * @param ofParts the errors about its parts, such as a second factor
  */
@@ -151,10 +137,7 @@ function entryFor(
   return { outcome: ofParts.some(({ outcome }) => outcome === 'existing') ? 'unchanged' : 'overwritten' };
 }
 
-/**
- * Returns the ledger entry of a record after its creation event was searched.
- * @param event the creation event; undefined if the search found no event
- */
+/** @param event the creation event; undefined if the search found no event */
 function confirmedEntry({ record, entry }: Answered, event: ZitadelEvent | undefined): LedgerEntry {
   // If several records have the same id, the event is about the first of them.
   if (entry.outcome === 'existing' && record.foreseen === 'notCarried') return entry;
@@ -163,16 +146,14 @@ function confirmedEntry({ record, entry }: Answered, event: ZitadelEvent | undef
 }
 
 const { importData } = AdminService.method;
-/** ZITADEL's limit for the size of a message, as a text. */
 const MAX_MESSAGE = '4 MiB';
 /** The time limit of a request in ZITADEL. Gateways end calls after 60 s. */
 const TIMEOUT_MS = 55_000;
 /** How much longer than ZITADEL's time limit the command waits for the response. */
 const ROUND_TRIP_MS = 10_000;
-/** How often to ask until ZITADEL's searches show imported records, which takes at most 2 s. */
+/** ZITADEL's searches show imported records after at most 2 s. */
 const projected = { attempts: () => 12, initialDelayMs: 250, maxDelayMs: 2_000 };
 
-/** The errors in the response to an import, or the reason why ZITADEL rejected the whole request. */
 type Answer = { readonly errors: readonly ZitadelError[] } | Refusal;
 
 interface Refusal {
@@ -211,8 +192,7 @@ class ImportSender {
   }
 
   /**
-   * Sends records, and stores their outcomes. If ZITADEL rejects the whole request, makes the next request smaller
-   * instead.
+   * If ZITADEL rejects the whole request, makes the next request smaller instead of storing outcomes.
    * @param orgId the organisation that the request's header selects; undefined for none
    */
   async send(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<void> {
@@ -250,7 +230,7 @@ class ImportSender {
   }
 
   /**
-   * Stores the outcomes of records: they follow from the response and from the records' creation events.
+   * The outcomes follow from the response and from the records' creation events.
    * @param before the time of the newest event before the request
    */
   private async settle(
@@ -321,10 +301,7 @@ class ImportSender {
     ledger.withholdDependents();
   }
 
-  /**
-   * Sends one request.
-   * @throws IdentityError for an error that a smaller request would not avoid
-   */
+  /** @throws IdentityError for an error that a smaller request would not avoid */
   private async attempt(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<Answer> {
     const request = fromJsonString(importData.input, importBody(records, `${TIMEOUT_MS}ms`));
     const options = { orgId, timeoutMs: TIMEOUT_MS + ROUND_TRIP_MS };
@@ -362,7 +339,7 @@ async function waitForContext(connection: ZitadelConnection, orgId: string): Pro
 
 const INVALID: ReadonlySet<Code> = new Set([Code.InvalidArgument, Code.FailedPrecondition, Code.OutOfRange]);
 
-/** Returns why ZITADEL rejected the whole request. Returns undefined if a smaller request would not help. */
+/** Returns undefined if a smaller request would not help. */
 function refusalBy(error: unknown): Refusal | undefined {
   if (!(error instanceof ConnectError)) return undefined;
   const { code } = error;

@@ -1,5 +1,3 @@
-// Reads the records that ZITADEL already has, and compares the records of a file with them.
-
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { firstIds, organisationsExist } from '../../../shared/errors/errors.ts';
 import { inspect } from '../../../shared/exportFile/inspection.ts';
@@ -19,9 +17,7 @@ import { readCaller, readInstance } from '../zitadelInstance.ts';
 import { mustBeClosed } from './closable.ts';
 import type { LedgerRecord } from './ledger.ts';
 
-/** What ZITADEL has for a record of the file. */
 export interface TargetRecord {
-  /** Whether ZITADEL's export contains the record, and whether its content is equal. */
   readonly found: 'missing' | 'equal' | 'different';
   /** The paths of fields that differ without a known reason. */
   readonly paths: readonly string[];
@@ -33,7 +29,6 @@ export interface TargetRecord {
 export class TargetRecords {
   private readonly database: RunDatabase;
   readonly zitadel: ZitadelSide;
-  /** The records that a mirroring import deletes in ZITADEL. */
   doomed: DoomedRecords = new Map();
   readonly organisations: ListedOrganisations;
 
@@ -44,8 +39,8 @@ export class TargetRecords {
   }
 
   /**
-   * Reads ZITADEL's records of the given organisations, without secrets. An import never changes secrets that ZITADEL
-   * already has, and exports without secrets are four times as fast.
+   * Reads no secrets, because an import never changes secrets that ZITADEL already has, and exports without secrets are
+   * four times as fast.
    * @param database receives the records as the second side, unless its second side is already complete
    * @throws IdentityError ORGANISATIONS_EXIST if an organisation exists and `onConflict` is `fail`
    */

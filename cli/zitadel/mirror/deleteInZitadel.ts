@@ -8,14 +8,11 @@ import { rpcClient } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import type { DoomedRecord } from './doomedRecords.ts';
 
-/** The number of records that are deleted at the same time. */
 const DELETED_AT_ONCE = 8;
 
 interface Deleting {
-  /** Returns the id of the aggregate to which the events of a record belong. */
   readonly aggregateOf: (record: DoomedRecord) => string;
   readonly onDeleted: (record: DoomedRecord) => void;
-  /** Called with each record that ZITADEL refuses to delete, and with ZITADEL's message. */
   readonly onRefused: (record: DoomedRecord, message: string) => void;
 }
 
@@ -23,7 +20,6 @@ interface Deleting {
  * Deletes records in the reverse order of imports: a record is deleted before the records to which it refers. ZITADEL
  * rejects simultaneous changes of one aggregate, so the records of an aggregate are deleted one after the other.
  * Deleting a user can change other aggregates too, so deletions that ZITADEL refused are repeated one by one.
- * @param records the records to delete
  */
 export async function deleteRecords(
   connection: ZitadelConnection,
@@ -52,7 +48,7 @@ export async function deleteRecords(
 }
 
 /**
- * Deletes a record. If ZITADEL does not have the record, it counts as deleted.
+ * A record that ZITADEL does not have counts as deleted.
  * @returns ZITADEL's message, if it refuses to delete the record
  */
 async function deleteRecord(

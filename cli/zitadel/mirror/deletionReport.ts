@@ -10,7 +10,6 @@ import { MAX_LISTED_ISSUES } from '../../../shared/organisation/recordErrors.ts'
 import type { DoomedRecord } from './doomedRecords.ts';
 import type { InstanceMember } from './instanceOwners.ts';
 
-/** The deletions of an import, in the form that a response has. */
 export interface ReportedDeletions {
   readonly counts: Readonly<Counts>;
   /** The first of the deleted records, in the order of `deletionGroups`. */
@@ -19,7 +18,6 @@ export interface ReportedDeletions {
 }
 
 /**
- * Converts deletions to the form that the response of an import has.
  * @param roles the users who were deleted together with their roles in the instance, each with the user's organisation
  */
 export function reportDeletions(

@@ -18,13 +18,10 @@ export interface DoomedRecord extends KeyedRecord {
   readonly path: string;
 }
 
-/** The doomed records. The keys are the paths of the records. */
+/** The keys are the paths of the records. */
 export type DoomedRecords = ReadonlyMap<string, DoomedRecord>;
 
-/**
- * Returns the doomed records: organisations of the file have them in ZITADEL, and the file does not contain them.
- * Searches only sections of which the file contains all records. Leaves out records that ZITADEL itself adds.
- */
+/** Searches only sections of which the file contains all records. Leaves out records that ZITADEL itself adds. */
 export async function findDoomed(
   database: RunDatabase,
   zitadel: ZitadelSide,
@@ -48,10 +45,7 @@ export async function findDoomed(
   return doomed;
 }
 
-/**
- * Returns the path under which a doomed record is known. The path lacks the part of the record's key that comparisons
- * ignore, such as a project grant.
- */
+/** The path lacks the part of the record's key that comparisons ignore, such as a project grant. */
 export function doomedPath({ section, json, orgId }: KeyedRecord): string {
   const { field } = section.completed ?? {};
   const kept = field === undefined ? json : { ...json, [field]: undefined };

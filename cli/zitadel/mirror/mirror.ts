@@ -1,6 +1,3 @@
-// Deletes records in ZITADEL during a mirroring import: records of the file's organisations that the file does not
-// contain.
-
 import type { ImportWarning } from '../../../functions/import/contract.ts';
 import { mirrorChanged, mirrorTooLarge } from '../../../shared/errors/errors.ts';
 import { zitadelMirrorDefault, zitadelMirrorOutdated } from '../../../shared/errors/placeErrors.ts';
@@ -31,15 +28,14 @@ interface MirroredFile {
   readonly target: TargetRecords;
   readonly inspection: Inspection;
   readonly options: PlaceImportOptions;
-  /** The id of the user to whom the token belongs. */
   readonly callerId: string;
 }
 
 type Origins = ReadonlyMap<string, Origin>;
 
 /**
- * The deletions of a mirroring import. No record is deleted if a record of the file fails, if a record must not be
- * deleted, or if another user has created or changed a record to delete.
+ * No record is deleted if a record of the file fails, if a record must not be deleted, or if another user has created
+ * or changed a record to delete.
  */
 export class Mirror {
   readonly doomed: DoomedRecords;
@@ -81,11 +77,7 @@ export class Mirror {
     return mirror;
   }
 
-  /**
-   * Requires that the import does not create records again that were deleted on purpose: by another user, or by the
-   * token's user after the source was read.
-   * @throws IdentityError ZITADEL_MIRROR_DELETED
-   */
+  /** @throws IdentityError ZITADEL_MIRROR_DELETED */
   async requireNotDeleted(): Promise<void> {
     const { ledger, inspection, target, callerId, options } = this.file;
     const guarded = inspection.organisations.filter(
@@ -132,7 +124,6 @@ export class Mirror {
     if (!ledger.hasFailures) await this.delete(remaining);
   }
 
-  /** The number of deleted records, and the number of all records to delete. */
   get progress(): DoneRecords {
     return { records: this.deleted.size, total: this.isDeleting ? this.doomed.size : 0 };
   }
@@ -145,7 +136,6 @@ export class Mirror {
     return reportDeletions(this.records(true), roles);
   }
 
-  /** The warning that nothing was deleted although there were records to delete. */
   get warnings(): ImportWarning[] {
     const records = this.doomed.size + this.along.length;
     if (records === 0 || this.deleted.size > 0) return [];
@@ -235,12 +225,10 @@ function isGuarded(orgId: string, { replaceChanged }: PlaceImportOptions): boole
   return replaceChanged?.includes(orgId) !== true;
 }
 
-/** The maximum number of organisations in an error message. */
 const MAX_NAMED = 20;
 
 /**
- * Requires that the file does not contain ZITADEL's default organisation, because the project of ZITADEL's console
- * belongs to it.
+ * The project of ZITADEL's console belongs to the default organisation, so the file must not contain this organisation.
  */
 async function requireNotDefault(
   connection: ZitadelConnection,

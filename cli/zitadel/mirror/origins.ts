@@ -1,5 +1,3 @@
-// Finds out, from events, whether an import with this token's user created the records to delete, or another user.
-
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import { findCreations, isEventOf } from '../import/creations.ts';
 import { isChange, type JudgedEvent } from '../import/evidence.ts';
@@ -8,9 +6,7 @@ import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { type EventTime, readEvents, readEventsOf, type ZitadelEvent } from '../zitadelEvents.ts';
 import type { DoomedRecord } from './doomedRecords.ts';
 
-/** What the events of a record to delete show about its origin. */
 export interface Origin {
-  /** The id of the aggregate to which the record's events belong. */
   readonly aggregateId: string;
   /**
    * The time at which an import with this token's user created the record. Undefined if another user has created or
@@ -20,7 +16,6 @@ export interface Origin {
 }
 
 /**
- * Reads the origins of records.
  * @param callerId the id of the token's user
  * @returns the origins, by the paths of the records
  */
@@ -50,8 +45,8 @@ export async function readOrigins(
 }
 
 /**
- * Reads the events of aggregates. Reads pages with events of the whole organisation first. If there turn out to be more
- * pages than aggregates, reads the aggregates one by one: an aggregate takes about as much time as a page.
+ * Reads pages with events of the whole organisation first. If there turn out to be more pages than aggregates, reads
+ * the aggregates one by one: an aggregate takes about as much time as a page.
  */
 async function readAggregates(
   connection: ZitadelConnection,
@@ -72,10 +67,7 @@ async function readAggregates(
   return found;
 }
 
-/**
- * Returns the id of each record's aggregate, by the path of the record. For user grants, ZITADEL generates this id, so
- * it is only in events.
- */
+/** For user grants, ZITADEL generates the id of the aggregate, so the id is only in events. */
 async function locate(
   connection: ZitadelConnection,
   doomed: readonly DoomedRecord[],
@@ -102,10 +94,7 @@ async function locate(
   return places;
 }
 
-/**
- * Returns the time at which a record was created. Returns undefined if another user than the caller has created or
- * changed the record.
- */
+/** Returns undefined if another user than the caller has created or changed the record. */
 function importTime(record: DoomedRecord, all: readonly ZitadelEvent[], callerId: string): EventTime | undefined {
   const events = isAggregate(record)
     ? all

@@ -17,7 +17,6 @@ import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { readEvents, type ZitadelEvent } from '../zitadelEvents.ts';
 import { type DoomedRecord, type DoomedRecords, doomedPath } from './doomedRecords.ts';
 
-/** A record that must not be deleted, with the error that explains why. */
 export interface KeptRecord {
   readonly record: Pick<DoomedRecord, 'section' | 'id'>;
   readonly issue: LedgerIssue;
@@ -54,10 +53,7 @@ export async function findReferred(connection: ZitadelConnection, searched: Sear
 
 type Keep = (target: DoomedRecord, referrer: KeyedRecord) => void;
 
-/**
- * Searches the records that ZITADEL's exports contain. Leaves out keys, because ZITADEL deletes the keys of a user
- * together with the user.
- */
+/** Leaves out keys, because ZITADEL deletes the keys of a user together with the user. */
 async function searchExported(
   { signal }: ZitadelConnection,
   { database, doomed }: Searched,
@@ -102,15 +98,12 @@ function targetsOf(record: KeyedRecord, doomed: DoomedRecords) {
   });
 }
 
-/**
- * Whether a reference is an element of a list. If ZITADEL deletes the record to which it refers, it removes only this
- * element from the referring record.
- */
+/** If ZITADEL deletes the record to which an element of a list refers, it removes only this element. */
 export function isOfList({ key }: Reference): boolean {
   return key.some((path) => path.includes('['));
 }
 
-/** Returns the records of a section that exist in any organisation of the instance. Their content comes from events. */
+/** Finds records of all organisations of the instance. The records' content comes from events. */
 async function readLive(connection: ZitadelConnection, section: Section): Promise<readonly KeyedRecord[]> {
   const created = creationEvent(section.name);
   if (created === undefined) return [];

@@ -18,30 +18,25 @@ import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { readEvents, type ZitadelEvent } from '../zitadelEvents.ts';
 import { isOfList } from './referrers.ts';
 
-/** A file whose records an import is about to create, and which deletions it must respect. */
 interface CreatedRecords {
   readonly ledger: ImportLedger;
-  /**
-   * The ids of those organisations of the file that exist in ZITADEL, and in which the import must not undo deletions.
-   */
+  /** The organisations of the file that exist in ZITADEL, and in which the import must not undo deletions. */
   readonly orgIds: ReadonlySet<string>;
-  /** The id of the token's user. With this user, earlier mirroring imports may have deleted records. */
+  /** Earlier mirroring imports with this token's user may have deleted records. */
   readonly callerId: string;
   /** The time at which the source was read for the file, as an ISO 8601 date. */
   readonly readTime: string;
 }
 
-/**
- * A record of the file that was deleted in ZITADEL. The event has deleted the record itself or a parent of the record.
- */
+/** `removal` has deleted the record itself or a parent of the record. */
 interface DeletedRecord {
   readonly record: LedgerRecord;
   readonly removal: ZitadelEvent;
 }
 
 /**
- * A record of the file that may have been deleted in ZITADEL: the last deletion of the record itself, and the last
- * deletion of one of its parents.
+ * A record of the file that may have been deleted in ZITADEL. `own` is the last deletion of the record itself; `parent`
+ * is the last deletion of one of its parents.
  */
 interface RemovedRecord {
   readonly record: LedgerRecord;
@@ -51,7 +46,7 @@ interface RemovedRecord {
 
 /** For each deleted record, the last event that has removed it. */
 interface Removals {
-  /** The events about records of the file's organisations. A key identifies the record. */
+  /** The events about records of the file's organisations. */
   readonly own: ReadonlyMap<string, ZitadelEvent>;
   /**
    * The events about records that have ids of their own. The keys are the paths of the records. Such a record can be
@@ -60,7 +55,6 @@ interface Removals {
   readonly parents: ReadonlyMap<string, ZitadelEvent>;
 }
 
-/** The maximum number of records in an error message. */
 const MAX_NAMED = 20;
 
 /**
@@ -152,17 +146,13 @@ async function withoutRecreated(
   });
 }
 
-/**
- * Returns the organisation to which the events of a record belong. Returns undefined if they can belong to any
- * organisation.
- */
+/** Returns undefined if the events of the record can belong to any organisation. */
 function ownerOfEvents({ record: { record } }: RemovedRecord): string | undefined {
   return creationEvent(record.section.name)?.isShared === true ? undefined : record.orgId;
 }
 
 /**
- * Returns the last event that removed each record of the given organisations, and each record that can be a parent.
- * Leaves out records that the token's user removed before the source was read. If the file contains such a record, the
+ * Leaves out records that the token's user removed before the source was read: if the file contains such a record, the
  * record was created in the source again.
  */
 async function readRemovals(
@@ -199,7 +189,6 @@ function isLater({ createdAt }: ZitadelEvent, readTime: string): boolean {
 interface RemovableKind {
   readonly section: SectionName;
   readonly created: CreationEvent;
-  /** The types of events that remove records of this kind. */
   readonly removed: readonly string[];
 }
 
@@ -228,8 +217,8 @@ function eventKey(
 }
 
 /**
- * Returns the keys of the events that can remove a record. If an event lacks the last of the identifying values, it
- * removes several records. For example, one event removes all triggers of a flow.
+ * If an event lacks the last of the identifying values, it removes several records. For example, one event removes all
+ * triggers of a flow.
  */
 function recordKeys({ record: { section, orgId, json } }: LedgerRecord): string[] {
   const created = creationEvent(section.name);
@@ -242,7 +231,7 @@ function recordKeys({ record: { section, orgId, json } }: LedgerRecord): string[
   );
 }
 
-/** Returns the path of the record that an event removes. Returns undefined if the record has no id of its own. */
+/** Returns undefined if the record has no id of its own. */
 function removedPath(section: SectionName, event: ZitadelEvent): string | undefined {
   const { ids } = recordKinds[section];
   if (ids === 'none') return undefined;
@@ -259,7 +248,7 @@ const aggregates = new Map(
   }),
 );
 
-/** Returns the paths of a record's parents. If ZITADEL deletes a parent, it deletes the record too. */
+/** If ZITADEL deletes a parent, it deletes the record too. */
 function parentPaths({ record }: LedgerRecord): string[] {
   const { section, orgId, json } = record;
   const referenced = planReferences(record).filter(({ reference }) => !isOfList(reference));

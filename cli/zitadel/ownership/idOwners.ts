@@ -1,5 +1,3 @@
-// Finds out to which records of a ZITADEL instance the ids in a file belong.
-
 import { z } from 'zod';
 import type { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import { defined } from '../../../shared/defined.ts';
@@ -49,8 +47,7 @@ interface SpaceId {
 }
 
 /**
- * The id spaces. The key is the collection of the records. Keys of service users and keys of applications have ids in
- * the same space.
+ * The key is the collection of the records. Keys of service users and keys of applications have ids in the same space.
  */
 const spaces: ReadonlyMap<string, IdSpace> = new Map(
   recordSections.flatMap(({ name, collection }): [string, IdSpace][] => {
@@ -64,7 +61,7 @@ function isOfAggregates({ fields }: IdSpace): boolean {
   return fields === undefined;
 }
 
-/** Converts the path of a record to its id. Returns undefined for a record without an id of its own. */
+/** Returns undefined for a record without an id of its own. */
 function idOf(path: string): SpaceId | undefined {
   const end = path.indexOf('/');
   const space = spaces.get(path.slice(0, end));
@@ -90,13 +87,12 @@ export class IdOwners implements RecordVisitor {
   private readonly readTo = new Map<EventStream, EventTime>();
   private hasFirstEvent = false;
 
-  /** @param database the database in which the tables are created */
   constructor(database: TemporaryDatabase) {
     this.database = database;
     database.create(TABLES);
   }
 
-  /** The time of the newest event about users that has been read. Undefined if none has been read. */
+  /** Undefined if no event about users has been read. */
   get usersReadTo(): EventTime | undefined {
     const [stream] = spaces.get(humanUserSection.collection)?.streams ?? [];
     return stream && this.readTo.get(stream);
@@ -137,7 +133,7 @@ export class IdOwners implements RecordVisitor {
     for (const space of new Set(spaces.values())) await this.readSpace(connection, space);
   }
 
-  /** Reads the owners of the given ids again. They must be ids of aggregates. */
+  /** The ids must be ids of aggregates. */
   async refreshIds(connection: ZitadelConnection, paths: readonly string[]): Promise<void> {
     const aggregateIds = paths.map(idOf).filter((aggregateId) => aggregateId !== undefined);
     for (const [space, ids] of Map.groupBy(aggregateIds, ({ space }) => space)) {
@@ -208,10 +204,7 @@ export class IdOwners implements RecordVisitor {
       for (const event of events) this.apply(space, event);
   }
 
-  /**
-   * Updates the owner of an id by an event. The first record that is created with an id owns the id until the record is
-   * removed.
-   */
+  /** The first record that is created with an id owns the id until the record is removed. */
   private apply(space: IdSpace, event: ZitadelEvent): void {
     const { aggregateId, owner, type, payload, createdAt } = event;
     const name = nameOf(space);
@@ -245,12 +238,11 @@ export class IdOwners implements RecordVisitor {
     return columns === undefined ? undefined : nameRow.parse(columns).name;
   }
 
-  /** Returns the ids of the file's organisations that are deleted in ZITADEL. */
   get deletedOrganisations(): readonly string[] {
     return this.database.all(DELETED_ORGANISATIONS).map((columns) => idRow.parse(columns).id);
   }
 
-  /** Whether `claim` has reserved an id. Always false if the id is not the id of an aggregate. */
+  /** Always false if the id is not the id of an aggregate. */
   isClaimed(path: string): boolean {
     const found = idOf(path);
     if (found === undefined || !isOfAggregates(found.space)) return false;
@@ -258,10 +250,7 @@ export class IdOwners implements RecordVisitor {
     return this.database.statement(sql).get(found.name, found.id, CLAIMED_AT) !== undefined;
   }
 
-  /**
-   * Returns the owner of an id. Returns undefined if no record ever had the id, or if records of this kind have no ids
-   * of their own.
-   */
+  /** Returns undefined if no record ever had the id, or if records of this kind have no ids of their own. */
   ownerOf(path: string): IdOwner | undefined {
     const found = idOf(path);
     if (found === undefined) return undefined;
@@ -294,9 +283,8 @@ const OWNER = `
   WHERE space = ? AND id = ? AND orgId IS NOT NULL`;
 
 /**
- * Returns what must be known about a record's id to decide whether the record may have it. Returns undefined for a
- * record without an id of its own.
- * @param readJson reads the record. Called only if a record with the same id was deleted
+ * Returns undefined for a record without an id of its own.
+ * @param readJson called only if a record with the same id was deleted
  */
 export function claimedId(
   { section, orgId }: Pick<OrganisationRecord, 'section' | 'orgId'>,

@@ -1,5 +1,3 @@
-// Decides whether an import may send a record. This depends on which record in ZITADEL has or had the record's id.
-
 import type { recordIssues } from '../../../shared/errors/recordIssues.ts';
 
 /** The record that has or had an id in a ZITADEL instance, according to events. */
@@ -11,9 +9,7 @@ export interface IdOwner {
   readonly orgId: string;
   /** The noun for the record, such as `service user`. */
   readonly noun: string;
-  /** The id of the aggregate to which the record's events belong. */
   readonly aggregateId: string;
-  /** Whether the record still exists, was deleted itself, or was deleted with its organisation. */
   readonly state: 'live' | 'deleted' | 'deletedWithOrganisation';
   /** The id of another organisation whose records may refer to this record as if it were their own. */
   readonly openTo?: string | undefined;
@@ -21,7 +17,6 @@ export interface IdOwner {
   readonly isOfFile?: true;
 }
 
-/** The id that a record of the file has, with facts about the record. */
 export interface ClaimedId {
   readonly orgId: string;
   readonly noun: string;
@@ -35,7 +30,6 @@ export interface ClaimedId {
   readonly usedOnceIn?: string;
 }
 
-/** What depends on the release of ZITADEL. */
 export interface ReleaseFacts {
   /**
    * Whether ZITADEL writes a new event of an aggregate into the organisation that owned the aggregate's first event.
@@ -43,15 +37,10 @@ export interface ReleaseFacts {
   readonly writesToFirstOwner: boolean;
 }
 
-/**
- * Whether an id is free, already belongs to the record's organisation, or must not be used. `conflict` contains the
- * reason.
- */
 export type OwnershipDecision =
   | { readonly outcome: 'free' | 'own' }
   | { readonly outcome: 'refused'; readonly conflict: OwnerConflict };
 
-/** The reason why a record must not use its id, and the owner of the id. */
 interface OwnerConflict {
   readonly reason: keyof Pick<
     typeof recordIssues,
@@ -61,9 +50,8 @@ interface OwnerConflict {
 }
 
 /**
- * Decides whether an import may send a record. This is necessary because ZITADEL itself rejects an id of another
- * organisation only for people. For any other record, it silently adds the new content to the record of the other
- * organisation.
+ * This decision is necessary because ZITADEL itself rejects an id of another organisation only for people. For any
+ * other record, it silently adds the new content to the record of the other organisation.
  * @param owner the record that has or had the id; undefined if no record ever had it
  */
 export function decideOwnership(
@@ -89,17 +77,15 @@ export function decideOwnership(
   return { outcome: 'free' };
 }
 
-/** What is known about an organisation of the file that ZITADEL has or had. */
 export interface OrganisationState {
-  /** Whether the organisation is deleted in ZITADEL at present. */
   readonly isDeleted: boolean;
   /** Whether the token's user was a member of the organisation when it was deleted. */
   readonly hadCaller: boolean;
 }
 
 /**
- * Returns the reason why ZITADEL rejects an organisation that was deleted; undefined if it accepts the organisation.
- * Release 4 rejects the organisation only if the token's user was a member.
+ * Returns undefined if ZITADEL accepts the organisation. Release 4 rejects an organisation only if the token's user was
+ * a member.
  */
 export function refusesOrganisation(
   { isDeleted, hadCaller }: OrganisationState,
