@@ -23,7 +23,10 @@ export interface FailedFile {
   readonly partial: number;
 }
 
-/** The omitted roles, actions or list elements are invalid, or refer to a failed record. */
+/**
+ * Reasons of warnings about records that an import stored without some parts, because the parts are invalid or refer to
+ * a failed record.
+ */
 const partialReasons: ReadonlySet<string> = new Set<WarningReason>([
   'role_dropped',
   'action_dropped',
@@ -89,7 +92,6 @@ class FailedRecords {
    */
   private readonly orgIds = new Set<string>();
   private readonly missing: ReadonlySet<string>;
-  /** The types and ids of records that the import stored incompletely. */
   private readonly partial: ReadonlySet<string>;
   /**
    * The indexes of the organisations to write, in the order of the file. Records of these organisations failed, or were

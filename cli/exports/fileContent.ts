@@ -10,7 +10,7 @@ import { JsonError, locatedMessage } from '../../shared/json/jsonError.ts';
 import { isStorageFull } from '../../shared/systemCode.ts';
 import type { ExportFile } from './placeInterfaces.ts';
 
-/** For content without resources, and for content whose owner disposes of the resources. */
+/** A disposal for content without resources, and for content whose owner disposes of the resources. */
 export const undisposed = { [Symbol.asyncDispose]: async () => {} };
 
 export type CountBytes = (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;

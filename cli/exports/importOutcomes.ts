@@ -45,8 +45,8 @@ export function countSettled({
 const severalRequests = { type: 'import', ...warn('requests_repeated', {}) };
 
 /**
- * Returns no warning if the summary already contains this warning, or if no record is unchanged. After several
- * requests, the last response counts the records of earlier requests as unchanged.
+ * Returns no warning if the summary already contains the warning about several requests, or if no record is unchanged.
+ * The last response counts the records of earlier requests as unchanged.
  */
 export function repetitionWarnings({
   unchanged,
@@ -56,7 +56,6 @@ export function repetitionWarnings({
   return total(unchanged) === 0 || isKnown ? [] : [severalRequests];
 }
 
-/** The combined results of all requests of an import into ZITADEL. */
 interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warnings'> {
   readonly orgIds: readonly string[];
   readonly createdOrgs: readonly string[];

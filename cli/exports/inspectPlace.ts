@@ -26,7 +26,7 @@ interface Reading {
   readonly label?: string;
   /** May read the file again after its validation. */
   readonly use?: (file: ExportFile, inspection: Inspection) => Promise<void>;
-  /** The organisations that the export must contain. If undefined, no organisation is required. */
+  /** The organisations that the export must contain. */
   readonly required?: SelectedOrganisations;
   /** If the size of the export is unknown, the progress estimates the remaining time from this number of records. */
   readonly expected?: number | undefined;

@@ -1,5 +1,3 @@
-// Interfaces of the places that the command reads and writes, such as files and databases.
-
 import type { ExportRequestOptions } from '../../functions/export/contract.ts';
 import type { ImportProgress, ImportRequestOptions } from '../../functions/import/contract.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
@@ -203,7 +201,6 @@ export interface PreparedImport extends RecordVisitor {
 export interface ListedOrganisation {
   readonly orgId: string;
   readonly name: string;
-  /** Whether ZITADEL has deleted the organisation. */
   readonly isDeleted: boolean;
   /**
    * The id of the instance from which the organisation was imported. Undefined if the origin is unknown or was not this

@@ -37,11 +37,10 @@ interface OrganisationCredentials {
 }
 
 interface CredentialTarget {
-  /** If the target is ZITADEL, the releases that it may have. */
   readonly zitadel?: ReleaseRange | undefined;
   /**
-   * Outcomes of the comparison before the import whose records the import then makes equal to the source's records.
-   * Absent if the import is over.
+   * The import makes records with these outcomes of the comparison equal to the source's records. Absent if the import
+   * is over.
    */
   readonly arrives?: readonly ComparedPair['outcome'][];
   /**
@@ -190,7 +189,7 @@ function emailFactorReason({ otpEmail: source = false }: RecordContent, { otpEma
 
 /**
  * Returns what the target will contain of a person after an overwriting import. If the export lacks a credential, the
- * target keeps its own, unless the export proves that the source does not have this credential.
+ * target keeps its credential, unless the export proves that the source does not have the credential.
  */
 function arriving(first: RecordContent, second: RecordContent | undefined): RecordContent {
   if (second === undefined) return first;

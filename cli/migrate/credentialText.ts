@@ -10,7 +10,10 @@ const secondFactorTexts: Readonly<
   none: ['', '; second factors do not move, and are not compared'],
 };
 
-/** Returns one sentence, and one phrase for each reason why other people do not count. */
+/**
+ * Returns one sentence about people with equal credentials, and one phrase for each reason why other people's
+ * credentials do not count as equal.
+ */
 export function describeCredentials(
   { people, withPassword, kept, secondFactors, others }: CredentialSummary,
   targetKind: string,

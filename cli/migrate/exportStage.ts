@@ -154,7 +154,6 @@ export async function importExport(run: MigrationRun, target: DatabasePlace): Pr
   });
 }
 
-/** Makes a dry run of the import. */
 export async function rehearseImport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {
   return await run.reconnecting(() => sendExport(run, target, targetOptions(run.settings, true)));
 }

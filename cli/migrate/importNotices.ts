@@ -27,7 +27,7 @@ export function sortNotices(
   const { errors = [], summary } = response ?? {};
   const { warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
   // Leaves out two warnings: `not_compared`, because the migration itself compares secrets; and `manifest`, because
-  // exports of ZITADEL never have a manifest.
+  // ZITADEL's own exports have no manifest.
   const isKept = ({ type }: CountedEntry) =>
     type !== 'not_compared' && (type !== 'manifest' || source.kind !== 'zitadel');
   const warnings = (summary?.warnings ?? []).filter(isKept);

@@ -30,7 +30,7 @@ export function isEmptyPlan({ sections }: MigrationPlan): boolean {
   return total(sections) === 0;
 }
 
-/** The facts that matter most for the user's decision come last, directly above the question. */
+/** The facts that matter most for the user's decision come last, directly above the question for confirmation. */
 export function planBlocks(plan: MigrationPlan): Block[] {
   const { source, target, checks, leftOut, organisations, leftToDo, leftToDoOmitted } = plan;
   const { sections, before, options, bytes, secrets, hashFormats, losses, changes, undone, undoneOmitted } = plan;
@@ -73,7 +73,7 @@ export function planBlocks(plan: MigrationPlan): Block[] {
   ];
 }
 
-/** The terminal shows all deletions too, because the user confirms by typing their number. */
+/** The terminal also shows all deletions, because the user confirms by typing their number. */
 function deletionBlock(
   { deleted, deletions = [], deletionsOmitted = 0 }: Partial<MirrorDeletions>,
   isTrial: boolean,

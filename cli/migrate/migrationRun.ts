@@ -51,7 +51,7 @@ export const EXPORTING = 'exporting';
 
 const THE_EXPORT = 'the export';
 
-/** Disposing of it deletes the stored export and the run's database. */
+/** Disposing of a run deletes the stored export and the run's database. */
 export class MigrationRun implements AsyncDisposable, CallContext {
   settings: MigrationSettings;
   readonly selectsSecrets: boolean;

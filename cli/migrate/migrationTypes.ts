@@ -27,7 +27,7 @@ export interface MigrationSide {
   readonly crc32c?: string;
 }
 
-/** `different` does not include expected differences. */
+/** `different` does not count expected differences. */
 interface CountsOfBoth {
   readonly equal: number;
   readonly different: number;
@@ -195,7 +195,6 @@ export interface MigrationResult extends Listed {
   readonly moved: {
     readonly organisations: number;
     readonly records: number;
-    /** Numbers of exported records by section. */
     readonly exported: Readonly<Counts>;
     /** Absent if the target is a file or an object. */
     readonly imported?: OutcomeCounts;

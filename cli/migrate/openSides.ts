@@ -10,7 +10,6 @@ import type { MigrationPlan, MigrationSide } from './migrationTypes.ts';
 import type { MigrationSettings } from './settings.ts';
 
 export interface OpenSide extends DescribedPlace {
-  /** The kind of the place: `instance`, `zitadel`, `database`, `file` or `object`. */
   readonly kind: string;
 }
 

@@ -14,7 +14,6 @@ interface OriginFacts {
   readonly instanceId: string | undefined;
   /** Undefined if the source does not list deleted organisations. */
   readonly deleted: ReadonlySet<string> | undefined;
-  /** The id of the user to whom the target's token belongs, if known. */
   readonly callerId: string | undefined;
 }
 

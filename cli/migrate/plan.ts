@@ -132,8 +132,8 @@ function overwrites({ place, kind }: OpenSide, { onConflict }: MigrationSettings
 }
 
 /**
- * Returns the kinds of second factors that an export contains. If it has no manifest, as an export of ZITADEL, finds
- * the kinds in its records.
+ * Returns the kinds of second factors that an export contains. If no manifest lists the export's secrets, as in an
+ * export of ZITADEL, finds the kinds in the records.
  */
 function secondFactors(
   { secrets: asked }: ExportedRequest,

@@ -18,9 +18,7 @@ import { noCounts, presentOrganisations, recordCounts } from './organisationCoun
 import { findOtherOrganisations, type OtherOrganisation } from './otherOrganisations.ts';
 
 export interface Proved extends Pick<MigrationResult, 'proof' | 'credentials' | 'organisations'> {
-  /** The records that are active in ZITADEL although they are not active in the source. */
   readonly activations: Pick<BoundedList<CountedEntry>, 'entries' | 'omitted'>;
-  /** The id of the user to whom the target's token belongs, if known. */
   readonly targetCaller: string | undefined;
   /** The ids of those organisations of the source that the target has. Empty after a proof by checksum. */
   readonly present: ReadonlySet<string>;

@@ -9,8 +9,8 @@ import { MAX_LISTED, type UndonePerson } from './migrationTypes.ts';
 const { password, totp } = personCredentials;
 
 /**
- * Lists the people whose factors, passwords or states the import would overwrite in the target. They may have changed
- * there since an earlier migration. For example, the import would restore a factor that a user has removed.
+ * Lists the people whose factors, passwords or states the import would overwrite in the target. For example, the import
+ * would restore a factor that a user has removed.
  */
 export async function listUndoneChanges(
   database: Pick<RunDatabase, 'pairs'>,

@@ -130,7 +130,7 @@ export function comparedContent({ body, secrets, otpEmail, lacks, state }: Recor
 }
 
 /**
- * Adds the values that the record certainly lacks.
+ * Marks the values that a record certainly lacks.
  * @param stated the kinds of values that the record's side exports completely
  */
 export function statedRecordContent(section: Section, content: RecordContent, stated: StatedContent): RecordContent {

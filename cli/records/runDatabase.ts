@@ -273,7 +273,6 @@ export class RunDatabase implements Disposable, Pairing {
     }
   }
 
-  /** Returns the organisations of the first side, including those whose records are all equal. */
   organisations(): readonly SizedOrganisation[] {
     return this.database.all(ORGANISATIONS, humanUserSection.name, organisationSection.name).map((columns) => {
       const { content: text, ...organisation } = organisationRow.parse(columns);
@@ -466,7 +465,7 @@ function withoutSecrets({ body, state }: RecordContent): RecordContent {
   return { body, secrets: {}, ...defined({ state }) };
 }
 
-/** Differs from the record's own key, which the first record uses. */
+/** The key of a repetition differs from the record's own key, which the first record uses. */
 function repeatKey(key: Uint8Array, text: string): Uint8Array {
   return hash('sha256', `${Buffer.from(key).toString('hex')}${text}`, 'buffer');
 }

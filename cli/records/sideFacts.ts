@@ -123,7 +123,6 @@ export function affectsOthers({ collection, adjusted, references = [], ...sectio
   );
 }
 
-/** Whether records of a section can refer to a record that imports ignore. */
 function mayBeLeftOut({ references = [] }: Section): boolean {
   return references.some(({ collection }) => collection === 'projectGrants');
 }

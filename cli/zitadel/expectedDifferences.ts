@@ -16,7 +16,6 @@ import type { FirstRecord, RecordDifference } from '../records/runDatabase.ts';
 
 export interface ZitadelSide {
   readonly side: 'first' | 'second';
-  /** The releases that ZITADEL may have. */
   readonly releases: ReleaseRange;
   readonly domains: readonly string[];
   /** Undefined if the other side's records were not imported into this side. */

@@ -14,7 +14,7 @@ import { sentenceIn } from '../http/serverSentence.ts';
 
 /** A server that may be ZITADEL, for requests without a token. */
 export interface ZitadelServer extends CallConnection, Patience {
-  /** How often a call is repeated that has no response. */
+  /** How often a call without a response is repeated. */
   readonly retries?: RetryPolicy;
 }
 
@@ -24,7 +24,7 @@ export interface ZitadelConnection extends ZitadelServer {
   readonly tokenOption: string;
   /** Undefined if the user entered the token at the terminal. */
   readonly tokenFile?: string | undefined;
-  /** How often a search is repeated that does not show an expected record yet. */
+  /** How often a search is repeated if it does not show an expected record yet. */
   readonly polls?: RetryPolicy;
   /** Called with the number of records or events that were just read, for the progress. */
   readonly onRead?: (count: number) => void;
@@ -57,7 +57,6 @@ const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, ma
  */
 const TIMED_OUT_ATTEMPTS = 2;
 const UNAVAILABLE_STATUSES = new Set([429, 502, 503, 504]);
-/** The maximum size of a response to a request without a token. */
 const MAX_RESPONSE_BYTES = 1_000_000;
 
 const zitadelErrorBody = z.looseObject({ code: z.number().optional(), message: z.string() });

@@ -15,7 +15,6 @@ export interface ZitadelEvent {
   /** The id of the organisation to which the aggregate belongs, or the id of the instance. */
   readonly owner: string;
   readonly type: string;
-  /** The id of the user who made the change. */
   readonly editorId: string;
   /** The position of the event among the events of its aggregate, beginning with 1. */
   readonly sequence: bigint;
@@ -90,8 +89,8 @@ function tooManyAtOnce({ origin }: ZitadelConnection, { eventTypes = [] }: Event
 }
 
 /**
- * The keys are the ids of the aggregates; each list begins with the oldest event. Each aggregate needs a call of about
- * 60 ms, so `readEvents` is faster for many aggregates.
+ * The keys of the result are the ids of the aggregates; each list begins with the oldest event. Each aggregate needs a
+ * call of about 60 ms, so `readEvents` is faster for many aggregates.
  */
 export async function readEventsOf(
   connection: ZitadelConnection,

@@ -13,7 +13,7 @@ import { recordsIn } from './exportOrganisation.ts';
 
 // In releases 2 and 3, exports contain no states. The searches of every release return states.
 
-/** Newer releases return at most 1,000 users. */
+/** A search of newer releases returns at most 1,000 users. */
 const SEARCHED_AT_ONCE = 500;
 
 interface StateSource {
@@ -81,7 +81,7 @@ async function addUserStates(
 }
 
 /**
- * The keys are user ids. The result lacks users whom ZITADEL does not return.
+ * The keys of the result are user ids. The result lacks users whom ZITADEL does not return.
  * @throws IdentityError if ZITADEL rejects the search
  */
 export async function searchUserStates(

@@ -74,7 +74,7 @@ export class Closer {
     await this.close(this.ledger.toClose(usersFirst, 'created'), this.seen);
   }
 
-  /** Records that contain other records, such as projects, come last. */
+  /** Closes records that contain other records, such as projects, last. */
   async finish(): Promise<void> {
     for (const { sections, isAtOnce } of closables) {
       for (const which of ['existing', 'created'] as const)
@@ -132,7 +132,7 @@ export class Closer {
     }
   }
 
-  /** Returns ZITADEL's reason if it rejects a call. */
+  /** Returns ZITADEL's reason if ZITADEL rejects a call. */
   private async closeAgain(record: OpenRecord): Promise<string | undefined> {
     const { kind, entry, place } = record;
     if (place === undefined) return undefined;

@@ -36,8 +36,8 @@ interface CreationSearch {
 }
 
 /**
- * The keys are the records' positions in the ledger. Waits for the events that the caller expects. The result lacks
- * records for which no event appears.
+ * The keys of the result are the records' positions in the ledger. Waits for the events that the caller expects. The
+ * result lacks records for which no event appears.
  */
 export async function findCreations(
   connection: ZitadelConnection,

@@ -43,7 +43,6 @@ export interface SurveyedFile {
    * Whether the instance's domain policy makes login names unique within an organisation, not in the whole instance.
    */
   readonly loginNamesByDomain: boolean;
-  /** The id of the user to whom the token belongs. */
   readonly callerId: string;
   /**
    * The organisations whose names belong to other organisations. ZITADEL rejects such an organisation with all its
@@ -107,7 +106,6 @@ export async function decideAll(
 
 interface PersonWithSeed extends Subject {
   readonly userId: string;
-  /** Whether the person is equal in ZITADEL, apart from the seed. */
   readonly isEqual: boolean;
 }
 
@@ -241,7 +239,6 @@ function isLink({ section: { exported } }: OrganisationRecord): boolean {
   return exported?.providers !== undefined && exported.keepProviders === undefined;
 }
 
-/** Returns the ids of identity providers to which a record refers and that ZITADEL will not have after the import. */
 function providersNotTaken(imports: ImportFacts, record: OrganisationRecord): string[] {
   return providersOf(record).filter((id) => !imports.hasProvider(record.orgId, id));
 }

@@ -71,7 +71,7 @@ export async function readCreations(
   );
 }
 
-/** The keys are the records' positions in the ledger. */
+/** The keys of the result are the records' positions in the ledger. */
 async function readHistories(
   connection: ZitadelConnection,
   kind: Closable,

@@ -49,7 +49,6 @@ const stepInContext = zitadelSteps.indexOf('message texts');
 const partsByType = new Map(recordSections.map(({ error: { type, parts = [] } }) => [type, parts]));
 const doneIds = new Map([...partsByType.values()].flat().map(({ type, done }) => [type, done]));
 
-/** Whether an error about a part of a record means that ZITADEL already has this part. */
 function hasPart({ type, message }: ZitadelError['issue']): boolean {
   const done = doneIds.get(type);
   return done !== undefined && hasErrorId(message, [done]);

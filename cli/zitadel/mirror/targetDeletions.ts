@@ -22,13 +22,13 @@ interface CreatedRecords {
   readonly ledger: ImportLedger;
   /** The organisations of the file that exist in ZITADEL, and in which the import must not undo deletions. */
   readonly orgIds: ReadonlySet<string>;
-  /** Earlier mirroring imports with this token's user may have deleted records. */
+  /** The id of the token's user, whose earlier mirroring imports may have deleted records. */
   readonly callerId: string;
   /** The time at which the source was read for the file, as an ISO 8601 date. */
   readonly readTime: string;
 }
 
-/** `removal` has deleted the record itself or a parent of the record. */
+/** `removal` is the event that deleted the record itself or a parent of the record. */
 interface DeletedRecord {
   readonly record: LedgerRecord;
   readonly removal: ZitadelEvent;
@@ -105,8 +105,8 @@ function latest(events: readonly (ZitadelEvent | undefined)[]): ZitadelEvent | u
 }
 
 /**
- * Whether the import will create a record. Also true if only the id prevents this, because ZITADEL does not accept it a
- * second time.
+ * Whether the import will create a record. Also true if only the id prevents this, because ZITADEL does not accept an
+ * id a second time.
  */
 function isToCreate({ isHeld, outcome, found, issues }: LedgerRecord): boolean {
   const isUsed = issues.some(({ reason }) => reason === 'id_used');
