@@ -211,9 +211,8 @@ const ORGANISATION_NAME_TAKEN = reportedIssue(organisationNameTaken);
 const LOGIN_NAME_TAKEN = reportedIssue(userNameTaken);
 
 /**
- * Reserves the login name of a record. Returns false if an earlier user of the file has the same name, in the whole
- * instance or, depending on the domain policy, in the same organisation. Returns true for a record without a login
- * name.
+ * Reserves the login name of a record. Returns false if an earlier user of the file has the same name. The domain
+ * policy decides whether only users of the same organisation count. Returns true for a record without a login name.
  */
 function isLoginNameFree(
   { ledger, imports, loginNamesByDomain }: SurveyedFile,
