@@ -61,7 +61,6 @@ export async function* prepend(start: Uint8Array, iterator: AsyncIterator<Uint8A
   }
 }
 
-/** A queue that runs tasks one at a time, in the order of the calls. */
 export type SerialQueue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** Creates a queue in which a failed task does not prevent later tasks. */

@@ -11,7 +11,6 @@ const nanosecondsPerUnit = new Map([
   ['h', 3600e9],
 ]);
 
-/** The syntax of Go's non-negative durations. */
 export const durationPattern = /^\+?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
 const part = /([\d.]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
 const maxTextLength = 100;
@@ -48,7 +47,6 @@ export function parseDuration(text: string, limit: number = maxMs): number {
   throw invalidRequest([{ field: 'timeout', description }]);
 }
 
-/** Formats whole milliseconds as a duration in Go's syntax. */
 export function formatDuration(milliseconds: number): string {
   const parts: [number, string][] = [
     [Math.floor(milliseconds / 3_600_000), 'h'],

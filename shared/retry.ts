@@ -21,7 +21,6 @@ export interface RetryPolicy {
 /** The longest wait that a server may ask for. A longer wait ends the retries. */
 const MAX_STATED_MS = 300_000;
 
-/** Counts failures in a row, and waits after each. */
 export class Backoff {
   private readonly policy: RetryPolicy;
   private readonly signal: AbortSignal | undefined;

@@ -14,7 +14,6 @@ interface CallEvents {
   readonly begunOutcome: 'started' | 'ok';
   /** If `begunOutcome` is `ok`, this event is recorded only for an error. */
   readonly ended: string;
-  /** The name of the event for an authenticated call that is denied before it begins. */
   readonly denied?: string;
 }
 

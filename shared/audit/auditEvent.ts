@@ -18,14 +18,12 @@ const event = z.object({
   /** The id is absent if the call has no valid token. */
   userId: z.string().optional(),
   tokenId: z.string().optional(),
-  /** The account of the operating system that ran a command. */
   account: z.string().optional(),
   remote: z.string().optional(),
   /** What the operation affects: the id of a user, a token, a file or a deleted record. */
   target: z.string().optional(),
   /** The type of a deleted record, such as `human_user`. */
   type: z.string().optional(),
-  /** The name that the user or the deleted record had at the time of the event. */
   name: z.string().optional(),
   /** The ids of the first organisations, at most 20. */
   orgIds: textList.optional(),
@@ -41,7 +39,6 @@ const event = z.object({
   /** For an import, SHA-256 of the file. For an export, the digest in the manifest of the file. */
   digest: z.string().optional(),
   counts: z.record(z.string(), z.number()).optional(),
-  /** The ids of what a command created. */
   ids: z.record(z.string(), z.string()).optional(),
   requestId: z.string().optional(),
   /** The trace in Cloud Trace: 32 hexadecimal digits. */
@@ -73,7 +70,6 @@ export function recordedObject(object: AuditFacts['object']): AuditFacts['object
   return object && { bucket: object.bucket, path: object.path, generation: object.generation };
 }
 
-/** An audit trail: a table of the database, or the platform's log. */
 export interface AuditTrail {
   /**
    * Appends an event, and resolves when the event is durable.

@@ -74,7 +74,6 @@ export type Authenticate = (
   onIdentified?: OnIdentified,
 ) => Promise<Caller>;
 
-/** Returns an authentication that accepts every caller as the operator of the database. */
 export function asOperator(account: string): Authenticate {
   return async (_store, _authorization, _operation, _now, onIdentified) => {
     onIdentified?.({ account });

@@ -9,7 +9,6 @@ import {
   type Reader,
 } from './issueText.ts';
 
-/** The gRPC status codes of this service, with their HTTP statuses. */
 export const codes = {
   CANCELLED: { number: 1, httpStatus: 499 },
   UNKNOWN: { number: 2, httpStatus: 500 },
@@ -52,7 +51,6 @@ export type ErrorBody = z.output<typeof errorBody>;
 
 export type ErrorDetail = NonNullable<ErrorBody['details']>[number];
 
-/** The `domain` of errors that this service defines. */
 const DOMAIN = 'identity';
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 
@@ -73,7 +71,6 @@ interface ErrorFacts {
 /** Properties of a single error. No response contains `cause`, only the log does. */
 interface Circumstances {
   readonly details?: readonly ErrorDetail[] | undefined;
-  /** The option of the command to which the error refers. */
   readonly option?: string | undefined;
   /** A sentence that follows the remedy, such as a consequence of the error. */
   readonly note?: string | undefined;

@@ -307,7 +307,6 @@ export type RecordReason = keyof typeof recordIssues;
 
 type Parameters<Reason extends RecordReason> = ParametersOf<(typeof recordIssues)[Reason]>;
 
-/** The parameters may be omitted if all of them are optional. */
 type Reasoned<Reason extends RecordReason> = { readonly reason: Reason } & (Partial<
   Parameters<Reason>
 > extends Parameters<Reason>
@@ -414,7 +413,6 @@ export type ZitadelKey = keyof typeof zitadelErrors;
 
 const meanings: ReadonlyMap<string, Meaning> = new Map(Object.entries(zitadelErrors));
 
-/** An error about a record: the message of the target, and the reason that this service derives from it. */
 export interface ReportedIssue extends Meaning {
   readonly message: string;
 }

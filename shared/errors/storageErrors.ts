@@ -53,7 +53,6 @@ export const transferForeign = defineError('PERMISSION_DENIED', 'TRANSFER_FOREIG
   text: '{name} belongs to another {owner}: use the token and the instance that opened it, or open another upload',
 });
 
-/** `status` is the HTTP status of Cloud Storage's response. */
 export const storageRejected = defineError('INVALID_ARGUMENT', 'STORAGE_REJECTED', {
   text: "{at}: Cloud Storage rejected the request with status {status}: check the bucket's settings",
 });

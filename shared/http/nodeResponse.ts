@@ -32,7 +32,6 @@ export interface HttpEnv {
   Variables: { requestId: string; origin: Origin; bodies: BodyBudget; route?: string; rpcCode?: Code };
 }
 
-/** Returns undefined if the call has no connection. */
 export function getOutgoing(context: { env?: HttpEnv['Bindings'] }): Outgoing | undefined {
   return context.env?.outgoing;
 }

@@ -6,7 +6,6 @@ interface ContinuedObject {
   readonly crc32c: string;
   /** Sends a request for the bytes from `start` to the end of the object. */
   readonly open: (start: number) => AsyncIterable<Uint8Array>;
-  /** Creates the error for a response that ended at `position`, before the end of the object. */
   readonly premature: (position: number) => unknown;
   readonly retries: RetryPolicy;
 }

@@ -117,7 +117,6 @@ export const storagePolicy: RetryPolicy = {
   statedSeconds,
 };
 
-/** Retries requests that throw the errors of `storageError`. */
 export const convertedPolicy: RetryPolicy = {
   ...storagePolicy,
   attempts: (reason) => (storageUnavailable.is(reason) ? MAX_ATTEMPTS : 1),

@@ -36,7 +36,7 @@ export interface UploadRequest {
   readonly facts: TransferFacts;
   /** The number of bytes that the client must send. With any other number, the upload cannot complete. */
   readonly size: number;
-  /** If a browser sends the bytes: the origin of its page. */
+  /** The origin of the web page that sends the bytes, if a browser sends them. */
   readonly origin?: string | undefined;
 }
 

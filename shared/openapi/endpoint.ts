@@ -17,7 +17,6 @@ export interface OperationDescription {
   readonly description: string;
   /** Whether another path replaces this operation. */
   readonly deprecated?: boolean;
-  /** Whether the operation requires no token. */
   readonly isPublic?: boolean;
   readonly parameters?: Readonly<Record<string, { readonly contract: z.ZodType; readonly example: string }>>;
   /** By default, a call from a documentation page contains only the required parameters. */

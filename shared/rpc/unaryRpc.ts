@@ -47,7 +47,6 @@ export interface RpcCall {
   ended?: AbortSignal;
   /** Aborts when the handler no longer needs the body, which may never arrive completely. */
   readonly receiving: AbortController;
-  /** Whether the message of the request was received and parsed. */
   isReceived?: boolean;
 }
 
@@ -105,7 +104,6 @@ export function receiptFailure({ ended, isReceived = false, requestId, origin }:
   return isReportable ? undefined : rpcMalformed({ problem: rawMessage.toWellFormed() });
 }
 
-/** Converts an error to a ConnectError, which the handler of the protocol can report. */
 async function withConnectErrors<T>(context: HandlerContext, work: Promise<T>): Promise<T> {
   try {
     return await work;

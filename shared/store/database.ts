@@ -31,7 +31,6 @@ export type StoredRange = ScanRange & { readonly fields: readonly FieldName[] };
  * that has begun.
  */
 export interface Database<Past extends Moment> {
-  /** Reads documents of one state of the database: the past state `at`, or by default the latest state. */
   read(
     keys: readonly DocumentKey[],
     fields: readonly FieldName[],

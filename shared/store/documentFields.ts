@@ -19,7 +19,6 @@ export const documentFieldTypes = {
   clientSecret: 'string',
   sealedTotpSeed: 'string',
   sealedClientSecret: 'string',
-  /** The state of a user or an organisation, by ZITADEL's name. */
   state: 'string',
   otpEmail: 'boolean',
   /** The number of changes to the record. The creation is the first. */

@@ -58,7 +58,6 @@ export function newInstanceBody({ name, loginNamesByDomain = false }: NewInstanc
   return JSON.stringify({ name, format: FORMAT, id: randomUUID(), userLoginMustBeDomain: loginNamesByDomain });
 }
 
-/** Creates the write that gives a copied instance another id. */
 export function newIdWrite({ body = '{}' }: StoredDocument): Write {
   return {
     type: 'update',

@@ -12,7 +12,6 @@ export interface FirestoreConnection {
   /** Google's client, which opens the connection and adds the credentials; see `methods.ts`. */
   readonly client: Pick<InstanceType<typeof firestore.v1.FirestoreClient>, 'initialize' | 'firestoreStub' | 'close'>;
   readonly database: string;
-  /** The resource name that contains all collections. */
   readonly parent: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly deadline?: CallDeadline;

@@ -63,7 +63,6 @@ export interface Cursor {
 }
 
 export interface Query {
-  /** The names of the fields to return; by default all fields. */
   readonly select?: readonly string[];
   readonly from: string;
   readonly where: readonly Filter[];

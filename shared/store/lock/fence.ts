@@ -43,7 +43,6 @@ export function whileHeld(signal: AbortSignal, fence: Fence | undefined): AbortS
   return fence === undefined ? signal : AbortSignal.any([signal, fence.lost]);
 }
 
-/** Returns a store whose commits fail once the fence has changed. */
 function fencedStore(store: Store, fence: Fence | undefined): Store {
   return fence === undefined ? store : decorateStore(store, (inner) => fencedDocuments(inner, fence));
 }

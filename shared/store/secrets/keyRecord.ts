@@ -67,7 +67,6 @@ export async function settleKeys(store: UnguardedDocuments, keyring: Keyring): P
   }
 }
 
-/** Access to documents that does not call the guard, for the guard itself. */
 type UnguardedDocuments = Pick<DocumentStore, 'getMany' | 'commit'>;
 
 /**

@@ -113,7 +113,6 @@ export function temporaryKeyring(): Keyring {
   return new Keyring({ read: () => keys });
 }
 
-/** Opens a keyring without keys, for a process that does not access secrets. */
 export function emptyKeyring(): Keyring {
   return new Keyring({ read: () => [] });
 }

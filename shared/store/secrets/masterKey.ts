@@ -5,7 +5,6 @@ export interface MasterKey {
    * The id of the key, which each encrypted value contains. It is derived from the key, and does not reveal the key.
    */
   readonly id: string;
-  /** The key as a key file or a variable contains it. */
   readonly text: string;
   readonly cipherKey: KeyObject;
 }

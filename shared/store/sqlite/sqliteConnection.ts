@@ -7,7 +7,6 @@ import { isDatabaseFull, isStorageFull, sqliteCode, withFullPath } from '../../s
 export interface SqliteConnection {
   readonly file: string;
   execute(sql: string): void;
-  /** Runs a statement, and caches the prepared statement. */
   run(sql: string): void;
   inTransaction(): boolean;
   isOpen(): boolean;

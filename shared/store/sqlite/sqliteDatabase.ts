@@ -18,7 +18,6 @@ import { type Change, createWriter, type Writer } from './writer.ts';
  */
 const LOG_MARGIN_BYTES = 56 * 2 ** 20;
 
-/** A commit with more writes than this counts as bulk work. */
 const MAX_SMALL_WRITES = 16;
 /**
  * The recommended sizes for bulk work. Larger commits cost less per record, but requests wait longer for a larger

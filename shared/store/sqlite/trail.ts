@@ -22,7 +22,6 @@ const SELECT_EVENTS = `SELECT CAST(position AS TEXT), event FROM trail WHERE pos
 const DELETE_EVENTS = `DELETE FROM trail WHERE position IN
                 (SELECT position FROM trail WHERE position < CAST(? AS INTEGER) * 1000 AND position < (${NEWEST_POSITION}) ORDER BY position LIMIT ${EVENTS_PER_STATEMENT})`;
 
-/** Adds events to the trail, in the open transaction of the connection. */
 export function insertEvents(connection: SqliteConnection, events: readonly TrailEvent[]): void {
   for (const event of events) connection.prepare(INSERT_EVENT).run(Date.parse(event.time), JSON.stringify(event));
 }

@@ -19,7 +19,6 @@ export interface Writer {
   apply(change: Change, size: 'small' | 'bulk'): Promise<void>;
   /** Runs work while this process has no open write transaction. */
   between(work: () => Promise<unknown>): Promise<unknown>;
-  /** Resolves when all changes so far are settled. */
   settled(): Promise<void>;
 }
 
