@@ -14,7 +14,9 @@ export interface RetryPolicy {
    * ask.
    */
   readonly statedSeconds?: (reason: unknown) => number | undefined;
-  /** Without a signal, the milliseconds after which retries end unless there is progress; unlimited by default. */
+  /**
+   * If no signal ends the retries, they end after this number of milliseconds without progress; by default never.
+   */
   readonly budgetMs?: number;
 }
 
@@ -77,8 +79,8 @@ export async function retry<Result>(
     try {
       return await attempt();
     } catch (reason) {
-      // Throw a permanent error even if the deadline has passed, because such an error, for example a failed
-      // precondition, shows the caller the state of the database.
+      // Throw a permanent error even if the deadline has passed. Such an error, for example a failed precondition,
+      // shows the caller the state of the database.
       const isPermanent = policy.attempts(reason) <= 1;
       if (isPermanent || !(await backoff.failed(reason))) throw reason;
     }

@@ -33,8 +33,8 @@ export async function traceMemberRemoval(transaction: Transaction, member: Docum
 }
 
 /**
- * Returns a function that checks whether a member was removed after the first `count` removals. It returns true for
- * every member if so many were removed since that the database no longer contains all. The commit fails if another
+ * Returns a function that checks whether a member was removed after the first `count` removals. If the database no
+ * longer contains all removals since then, the function returns true for every member. The commit fails if another
  * member is removed first.
  */
 export async function holdMemberRemovals(

@@ -70,7 +70,7 @@ export async function stripUsers(
 }
 
 /**
- * Selects the users to keep, because calls that do not hold the lock have changed these users or created records that
+ * Selects users whom the deletion keeps, because calls without the lock have changed them or created records that
  * refer to them.
  */
 interface Keeping {

@@ -48,7 +48,7 @@ function ownAccount(): string {
   }
 }
 
-/** The label by which Cloud Logging selects the log lines of the audit trail, to store them separately. */
+/** Cloud Logging selects the log lines of the audit trail by this label, and stores them separately. */
 const AUDIT_LABEL = { log_type: 'audit' };
 
 /**

@@ -29,7 +29,7 @@ function missing(secrets: string, kind: 'passwords' | 'otp' | 'keys', otherwise:
   };
 }
 
-/** Whether a manual step is about secrets that the user requested but the source does not have. */
+/** Whether the manual step exists because the source lacks secrets that the user requested. */
 export function isNotInSource(reason: string | undefined): boolean {
   return reason?.endsWith('_not_in_source') === true;
 }

@@ -204,7 +204,8 @@ function otherProtocol(socket: Socket, logged: Set<string>): IdentityError | und
   return error;
 }
 
-// Malformed bytes follow a complete request. Finish the response to this request, and then close the connection.
+// Malformed bytes arrived after a complete request. Send the response to this request, and then close the
+// connection.
 function endAfter(outgoing: Outgoing): void {
   const { socket } = outgoing;
   closeAfter(outgoing);

@@ -36,8 +36,8 @@ const storageRoles = {
 } as const;
 
 /**
- * Converts an error of the library. The library's errors contain the full request with its credentials, so the cause of
- * the result contains only the status or the code.
+ * Converts an error of the library. The library's errors contain the full request with its credentials, so the
+ * `cause` of the returned error contains only the status or the code.
  */
 export function storageError(reason: unknown, target: Target): IdentityError {
   if (reason instanceof IdentityError) return reason;

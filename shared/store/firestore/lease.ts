@@ -1,6 +1,6 @@
-// The lock of an instance in Firestore: a lease, which each holder renews, and a fence, which each commit checks. Only
-// Firestore's clock decides when a lease expires. When another process takes the lease over, it changes the fence, so
-// that late commits fail.
+// The lock of an instance in Firestore: a lease, which its holders (the operations that have the lock) renew, and a
+// fence, which each commit checks. Only Firestore's clock decides when a lease expires. When another process takes
+// the lease over, it changes the fence, so that late commits fail.
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -89,7 +89,7 @@ async function attempt(
   const enter = async () => {
     signal.throwIfAborted();
     const state = await readState(called, leaseMs);
-    // If a commit succeeded but its response was lost, the lease already contains this holder.
+    // If a commit succeeded but its response was lost, the lease already contains `holder`.
     const isEntered = state.lease?.holders.some(({ id }) => id === holder.id);
     const [excluding] = state.live;
     if (isEntered !== true && excluding !== undefined && (request.mode === 'alone' || state.lease?.mode === 'alone'))
@@ -127,7 +127,7 @@ function describe({ operation, caller, since }: Holder): LockHolder {
   return { operation, caller, since };
 }
 
-/** The stored lease and its version, with its holders: `live` have renewed in time, `expired` have not. */
+/** The stored lease and its version. `live` holders have renewed the lease in time, `expired` holders have not. */
 interface LeaseState {
   readonly lease: Lease | undefined;
   readonly version: Version;

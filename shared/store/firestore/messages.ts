@@ -209,7 +209,7 @@ function encodeFilter(writer: WireWriter, { field, op, value }: Filter): void {
   encodeMessage(writer, 1, field, encodeField);
 }
 
-/** A response contains a document, or only the time of the read. */
+/** `found` is absent in a response that contains only the time of the read. */
 export interface BatchGetResponse {
   found?: DocumentMessage;
   readTime?: Timestamp;
@@ -226,7 +226,7 @@ export function decodeBatchGetResponse(bytes: Buffer): BatchGetResponse {
   return response;
 }
 
-/** A response contains a document, or only the time of the read. */
+/** `document` is absent in a response that contains only the time of the read. */
 export interface QueryResponse {
   document?: DocumentMessage;
 }

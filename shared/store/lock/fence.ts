@@ -27,8 +27,8 @@ export const fenceKeys: readonly DocumentKey[] = Array.from({ length: COPIES }, 
 }));
 
 /**
- * @param work receives a store that commits only while the lock is held, and a signal that aborts if the request's
- * signal aborts or the lock is lost
+ * @param work receives a store that commits only while the lock is held. The signal aborts if the request's signal
+ * aborts or the lock is lost
  */
 export async function withLock<Result>(
   store: Store,

@@ -4,7 +4,10 @@ import { setTimeout } from 'node:timers/promises';
 import { deadlineExceeded } from '../../errors/errors.ts';
 import { instanceBusy } from '../../errors/storeErrors.ts';
 
-/** `alone` excludes all other holders. `shared` excludes only holders in mode `alone`. */
+/**
+ * In mode `alone`, the lock excludes all other operations; in mode `shared`, it excludes only operations in mode
+ * `alone`.
+ */
 export type LockMode = 'shared' | 'alone';
 
 /** The description of an operation that holds the lock, which waiting calls receive. */
@@ -128,7 +131,7 @@ export function isSameHolder(first: LockHolder, second: LockHolder): boolean {
   return first.since === second.since && first.operation === second.operation && first.caller === second.caller;
 }
 
-/** Describes the operation that holds the lock while the operation's own description cannot be read. */
+/** Returns a general description while the description of the operation that holds the lock cannot be read. */
 function unknownHolder(): LockHolder {
   return { operation: 'an operation', caller: 'another process', since: new Date().toISOString() };
 }

@@ -29,8 +29,8 @@ const POLL_MS = 100;
  */
 const LOCK_FILE = 'lock.sqlite';
 /**
- * The suffix of the files that describe holders of the lock. A holder keeps its file locked, so an unlocked file
- * belongs to a killed process.
+ * The suffix of the files that describe operations which hold the lock. A process keeps its file locked, so an
+ * unlocked file belongs to a killed process.
  */
 const HOLDER = '.holder';
 
@@ -134,7 +134,7 @@ function writeHolder(database: DatabaseSync, { operation, caller, since }: LockH
   database.exec(lockStatements.shared);
 }
 
-/** Returns the description of the most recent holder. Removes the files of killed processes. */
+/** Returns the description of the operation that acquired the lock last. Removes the files of killed processes. */
 async function findHolder(directory: string): Promise<LockHolder | undefined> {
   const holders: LockHolder[] = [];
   const names = await readdir(directory);
@@ -148,7 +148,7 @@ async function findHolder(directory: string): Promise<LockHolder | undefined> {
 
 /** Returns undefined if no process keeps the file locked. */
 function readHolder(file: string): LockHolder | 'unreadable' | undefined {
-  // Do not create the file if it is missing: the holder may have removed it.
+  // Do not create the file if it is missing: the process that held the lock may have removed it.
   const database = openIfThere(file);
   try {
     database?.exec(`PRAGMA busy_timeout = 0; ${lockStatements.alone}`);
@@ -162,7 +162,7 @@ function readHolder(file: string): LockHolder | 'unreadable' | undefined {
   }
 }
 
-/** The milliseconds for which this process waits while other processes lock a holder's file to read it. */
+/** The milliseconds for which this process waits while other processes lock the same file to read it. */
 const LOOK_MS = 100;
 
 /** Other processes may also lock the file to read it, so this function waits for a moment. */
