@@ -9,7 +9,6 @@ import type { ImportResponse } from './importResponse.ts';
 import type { DoneRecords, ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
 import { meterOfRecords } from './trackTransfer.ts';
 
-/** The issues that every import of a file reports, whatever the target contains. */
 export interface CertainIssues {
   readonly errors: readonly ImportError[];
   readonly errorsOmitted: number;

@@ -16,7 +16,6 @@ export interface PlaceInspection extends Inspection {
   readonly bytes: number;
   readonly request: ExportedRequest;
   readonly losses: readonly string[];
-  /** Warnings about states that ZITADEL did not return, one per organisation. */
   readonly notices: readonly RecordWarning[];
 }
 

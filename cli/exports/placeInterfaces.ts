@@ -213,7 +213,6 @@ export interface ListedOrganisation {
 
 export type Place = FilePlace | DatabasePlace;
 
-/** An operation of a place that the token must permit. */
 export type PlaceOperation = 'export' | 'import';
 
 /** Facts about an instance, a database or ZITADEL. Texts are fragments in lower case, without a full stop. */

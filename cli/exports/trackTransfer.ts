@@ -32,7 +32,6 @@ export interface ReadContent {
   readonly counter?: RecordCounter;
 }
 
-/** Imports content into a place, and shows each phase of the import in the progress. */
 export async function trackImport(
   target: Pick<DatabasePlace, 'import'>,
   { name, content, counter = new RecordCounter(name) }: ReadContent,
@@ -91,7 +90,6 @@ function excessText({ secondsNeeded, secondsLeft }: Parameters<ImportMeter['onEx
   return `the import probably needs ${span(secondsNeeded)} more, but the timeout interrupts the import in ${span(secondsLeft)}: then repeat the command to continue`;
 }
 
-/** Measures how long an import waits for other operations. */
 class WaitClock {
   private pastMs = 0;
   private since: number | undefined;

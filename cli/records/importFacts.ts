@@ -66,7 +66,6 @@ const WITHHOLD_PROVIDER = 'UPDATE importedProviders SET isWithheld = 1 WHERE org
 const RESTART = 'UPDATE importedProviders SET isWithheld = 0';
 
 export interface ImportTarget {
-  /** The releases that the instance may have. */
   readonly releases: ReleaseRange;
   /** Whether the import omits password hashes because of which ZITADEL could reject people. */
   readonly omitsHashes: boolean;

@@ -24,7 +24,6 @@ import type { OrganisationSearches } from '../recordKinds.ts';
 import { callMethod, hasContext, isGatewayTimeout, requireContext, rpcClient, rpcError, searchAll } from '../rpc.ts';
 import { isTimeout, plainMessage, type ZitadelConnection } from '../zitadelConnection.ts';
 
-/** The kinds of secrets that ZITADEL's export contains only if the request selects them. */
 interface ExportedSecrets {
   readonly withPasswords: boolean;
   readonly withOtp: boolean;

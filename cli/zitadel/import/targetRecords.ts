@@ -25,7 +25,6 @@ export interface TargetRecord {
   readonly isClosed: boolean;
 }
 
-/** The records that ZITADEL already has, loaded as the second side of the run's database. */
 export class TargetRecords {
   private readonly database: RunDatabase;
   readonly zitadel: ZitadelSide;
