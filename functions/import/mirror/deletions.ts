@@ -18,7 +18,7 @@ const TABLES = `
     ${RECORD},
     held INTEGER DEFAULT 0, freed INTEGER DEFAULT 0, early INTEGER DEFAULT 0, done INTEGER DEFAULT 0
   ) STRICT, WITHOUT ROWID;
-  CREATE TABLE holders (
+  CREATE TABLE dependents (
     ${RECORD},
     early INTEGER DEFAULT 0, kind TEXT
   ) STRICT, WITHOUT ROWID;
@@ -80,7 +80,7 @@ export class Deletions implements Disposable {
   /** The paths of the file's records that are not in the table `file` yet. */
   private filePaths: string[] = [];
   private hasDeletions = false;
-  private hasHolders = false;
+  private hasDependents = false;
   private readonly warnings = new Map<string, readonly ImportWarning[]>();
 
   addFileRecord(path: string): void {
@@ -145,18 +145,18 @@ export class Deletions implements Disposable {
     this.database.run('DELETE FROM along WHERE user = ?', path);
   }
 
-  /** Adds a holder: a record of the file whose stored version requires records that the import deletes. */
-  addHolder(record: DoomedRecord): void {
-    this.addTo('holders', record);
-    this.hasHolders = true;
+  /** Adds a dependent: a record of the file whose stored version requires records that the import deletes. */
+  addDependent(record: DoomedRecord): void {
+    this.addTo('dependents', record);
+    this.hasDependents = true;
   }
 
-  isHolder(path: string): boolean {
-    return this.hasHolders && this.finds('SELECT 1 FROM holders WHERE path = ?', path);
+  isDependent(path: string): boolean {
+    return this.hasDependents && this.finds('SELECT 1 FROM dependents WHERE path = ?', path);
   }
 
-  *holderSections(): Generator<Section> {
-    for (const columns of this.database.all('SELECT DISTINCT section FROM holders'))
+  *dependentSections(): Generator<Section> {
+    for (const columns of this.database.all('SELECT DISTINCT section FROM dependents'))
       yield recordSection(sectionRow.parse(columns).section);
   }
 
@@ -166,27 +166,27 @@ export class Deletions implements Disposable {
    */
   deleteEarly(record: DoomedRecord): void {
     const path = documentPath(record.key);
-    if (this.isInFile(path)) this.addHolder(record);
-    for (const table of ['deletions', 'holders'])
+    if (this.isInFile(path)) this.addDependent(record);
+    for (const table of ['deletions', 'dependents'])
       this.database.run(`UPDATE ${table} SET early = 1 WHERE path = ?`, path);
   }
 
   /** Whether the stored version of a record is deleted before the file's records are written. */
   isReplaced(path: string): boolean {
-    return this.hasHolders && this.finds('SELECT 1 FROM holders WHERE path = ? AND early = 1', path);
+    return this.hasDependents && this.finds('SELECT 1 FROM dependents WHERE path = ? AND early = 1', path);
   }
 
   /** Saves the outcome of a record in the simulation, which overwrites the stored version and does not delete it. */
   foresee(path: string, { kind, writeWarnings }: ForeseenOutcome): void {
-    if (!this.isHolder(path)) return;
-    this.database.run('UPDATE holders SET kind = ? WHERE path = ?', kind, path);
+    if (!this.isDependent(path)) return;
+    this.database.run('UPDATE dependents SET kind = ? WHERE path = ?', kind, path);
     if (writeWarnings !== undefined && this.warnings.size < MAX_LISTED_ISSUES) this.warnings.set(path, writeWarnings);
   }
 
   /** Returns the outcome that the simulation predicted for a record whose stored version is deleted first. */
   foreseen(path: string): ForeseenOutcome | undefined {
     if (!this.isReplaced(path)) return undefined;
-    const sql = 'SELECT kind FROM holders WHERE path = ? AND kind IS NOT NULL';
+    const sql = 'SELECT kind FROM dependents WHERE path = ? AND kind IS NOT NULL';
     const found = this.database.statement(sql).get(path);
     if (found === undefined) return undefined;
     const { kind } = foreseenRow.parse(found);
@@ -236,7 +236,7 @@ export class Deletions implements Disposable {
    * contain such records.
    */
   settle(): void {
-    for (const table of ['deletions', 'holders'])
+    for (const table of ['deletions', 'dependents'])
       this.database.run(
         `WITH RECURSIVE requiring(path) AS (
            SELECT source FROM edges JOIN deletions ON target = path WHERE freed = 1
@@ -279,7 +279,7 @@ export class Deletions implements Disposable {
   *ofPhase(phase: number, part: Part): Generator<readonly DoomedRecord[]> {
     const isEarly = part === 'early';
     yield* this.batches(`phase = ? AND collection <> 'users' AND early = ${isEarly ? 1 : 0}`, phase);
-    if (isEarly) yield* this.batchesOf('holders', 'phase = ? AND early = 1', phase);
+    if (isEarly) yield* this.batchesOf('dependents', 'phase = ? AND early = 1', phase);
   }
 
   users(): Generator<readonly DoomedRecord[]> {
@@ -307,7 +307,7 @@ export class Deletions implements Disposable {
     }
   }
 
-  private addTo(table: 'deletions' | 'holders', { key, section, orgId }: DoomedRecord): void {
+  private addTo(table: 'deletions' | 'dependents', { key, section, orgId }: DoomedRecord): void {
     this.database.run(
       `INSERT OR IGNORE INTO ${table} (path, collection, id, section, org, phase) VALUES (?, ?, ?, ?, ?, ?)`,
       ...[documentPath(key), key.collection, key.id, section.name, orgId, section.phase],
@@ -319,7 +319,7 @@ export class Deletions implements Disposable {
   }
 
   private *batchesOf(
-    table: 'deletions' | 'holders',
+    table: 'deletions' | 'dependents',
     condition: string,
     ...values: readonly number[]
   ): Generator<readonly DoomedRecord[]> {

@@ -206,16 +206,16 @@ export async function findRequiring(
       if (isMirrored || deletions.has(path)) deletions.addRequirement(path, required);
       else if (obstacles.size < MAX_OBSTACLES) obstacles.set(required, { key: target, referring: stored });
     }
-    if (isMirrored && !deletions.has(path)) deletions.addHolder({ key, section, orgId });
+    if (isMirrored && !deletions.has(path)) deletions.addDependent({ key, section, orgId });
   }
   await findHolding(store, existing, file, deletions);
   return [...obstacles.values()];
 }
 
 /**
- * Finds the records that require a holder: a record of the file whose stored version requires records to delete. If the
- * import can replace all records that require a holder, it can delete the stored holder early. Otherwise it keeps the
- * holder, and the records that the holder requires, until the file's records are written.
+ * Finds the records that require a dependent: a record of the file whose stored version requires records to delete. If
+ * the import can replace all records that require a dependent, it can delete the stored dependent early. Otherwise it
+ * keeps the dependent, and the records that the dependent requires, until the file's records are written.
  */
 async function findHolding(
   store: MirroredStore,
@@ -223,7 +223,7 @@ async function findHolding(
   file: MirroredFile,
   deletions: Deletions,
 ): Promise<void> {
-  const required = new Set(Array.from(deletions.holderSections(), ({ collection }) => collection));
+  const required = new Set(Array.from(deletions.dependentSections(), ({ collection }) => collection));
   const isReferring = ({ references = [] }: Section) => references.some(({ collection }) => required.has(collection));
   if (!sections.some(isReferring)) return;
   const mirrored = mirroredSections(file);
@@ -231,15 +231,15 @@ async function findHolding(
     const { orgId = '', body, id } = stored;
     const key = { collection, id };
     const path = documentPath(key);
-    const holders = planReferences({ section, json: parseObject(body), orgId })
+    const dependents = planReferences({ section, json: parseObject(body), orgId })
       .map((reference) => documentPath(reference.key))
-      .filter((target) => deletions.isHolder(target));
+      .filter((target) => deletions.isDependent(target));
     const isReplaceable = deletions.has(path) || (existing.has(orgId) && mirrored.has(section));
-    for (const holder of holders) {
-      if (isReplaceable) deletions.addRequirement(path, holder);
-      else deletions.hold(holder);
+    for (const dependent of dependents) {
+      if (isReplaceable) deletions.addRequirement(path, dependent);
+      else deletions.hold(dependent);
     }
-    if (holders.length > 0 && isReplaceable && !deletions.has(path)) deletions.addHolder({ key, section, orgId });
+    if (dependents.length > 0 && isReplaceable && !deletions.has(path)) deletions.addDependent({ key, section, orgId });
   }
 }
 

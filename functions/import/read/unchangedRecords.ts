@@ -102,7 +102,7 @@ function isStored(
   const { key, orgId, digest, credentials, otpEmail = false } = record;
   return (
     stored !== undefined &&
-    mirror?.deletions.isHolder(documentPath(key)) !== true &&
+    mirror?.deletions.isDependent(documentPath(key)) !== true &&
     (mirror?.adopts.has(orgId) !== true || isOfAnImport(stored)) &&
     stored.digest === digest &&
     isSameRecord({ record }, stored) &&
