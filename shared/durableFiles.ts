@@ -98,7 +98,6 @@ async function removeLeftFolders(target: string, warn: (warning: string) => void
 }
 
 /**
- * Locks the folder that a killed process left.
  * @returns undefined if the process of the folder still runs. This includes a folder without a copy, because its
  * process has just created it
  */

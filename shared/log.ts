@@ -2,7 +2,6 @@
 
 import { pino } from 'pino';
 
-/** The level `silent` logs nothing. */
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
@@ -21,8 +20,8 @@ let writeLine: ((line: string) => void) | undefined;
 let traceProject: string | undefined;
 
 /**
- * The log. Pass an error in the field `stack_trace`; its line then contains the stack and the first line of the
- * message. Never log a token, a hash, a seed, a credential, a body, or a path with an id.
+ * Pass an error in the field `stack_trace`; its line then contains the stack and the first line of the message.
+ * Never log a token, a hash, a seed, a credential, a body, or a path with an id.
  */
 export const log = pino(
   {
@@ -55,8 +54,8 @@ interface LogStream {
 const PENDING_BYTES = 1_000_000;
 
 /**
- * Returns a function that writes lines to a stream. A line is lost if the stream does not accept it, for example
- * because the disk is full or a pipe is not read. Once the stream accepts lines again, writes the number of lost lines.
+ * A line is lost if the stream does not accept it, for example because the disk is full or a pipe is not read. Once
+ * the stream accepts lines again, writes the number of lost lines.
  */
 function lossyWriter(stream: LogStream): (line: string) => void {
   let lost = 0;

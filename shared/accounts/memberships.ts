@@ -31,7 +31,7 @@ const OWNER = 'IAM_OWNER';
 interface Owner {
   readonly userId: string;
   readonly orgId: string;
-  /** Whether the user's tokens are valid. The states of the user and of the user's organisation can suspend them. */
+  /** The states of the user and of the user's organisation can suspend the user's tokens. */
   readonly isActive: boolean;
   /** The documents on which the user's role and tokens depend. */
   readonly keys: readonly DocumentKey[];

@@ -5,7 +5,7 @@ import { scanInPasses } from '../store/passes.ts';
 import type { Store, StoredDocument, Write } from '../store/store.ts';
 import { holdUser } from './userAccounts.ts';
 
-/** A new token. Only this object contains the secret `token`; the database stores a digest. */
+/** Only this object contains the secret `token`; the database stores a digest. */
 export interface NewToken {
   readonly tokenId: string;
   readonly token: string;
@@ -73,7 +73,7 @@ export async function revokeToken(store: Store, id: string): Promise<void> {
 }
 
 /**
- * Revokes all tokens of a user. A token that is issued during the call may remain.
+ * A token that is issued during the call may remain.
  * @returns the number of revoked tokens
  */
 export async function revokeTokens(store: Store, userId: string): Promise<number> {

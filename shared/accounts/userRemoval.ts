@@ -74,9 +74,7 @@ export async function stripUsers(
  * refer to them.
  */
 interface Keeping {
-  /**
-   * Returns the document paths of the changed users. Runs in the transaction that marks the remaining users as deleted.
-   */
+  /** Runs in the transaction that marks the remaining users as deleted. */
   readonly findChanged: (transaction: Transaction, users: ReadonlyMap<string, StoredDocument>) => ReadonlySet<string>;
   /**
    * Whether to keep a user to whom this document refers. Called after the mark, so no further document can refer to the

@@ -7,10 +7,7 @@ import type { AuditEvent, AuditFacts, AuditTrail, Identity, Origin } from './aud
 
 interface CallEvents {
   readonly begun: string;
-  /**
-   * The outcome in the event `begun`. With `ok`, a call that succeeds has no second event; with `started`, every call
-   * has a second event.
-   */
+  /** With `ok`, a call that succeeds has no second event; with `started`, every call has a second event. */
   readonly begunOutcome: 'started' | 'ok';
   /** If `begunOutcome` is `ok`, this event is recorded only for an error. */
   readonly ended: string;
@@ -90,7 +87,7 @@ export function commandEvent(name: string): string {
   return `command.${camelCase}`;
 }
 
-/** Returns the facts that are known only at the end of the call. `isComplete` is true if the call succeeded. */
+/** `isComplete` is true if the call succeeded. */
 type LateFacts = (isComplete: boolean) => AuditFacts;
 
 /** A call that is recorded with two events: one before the first effect of the call, one at its end. */

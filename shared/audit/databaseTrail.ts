@@ -5,8 +5,7 @@ import type { Trail } from '../store/store.ts';
 import { type AuditEvent, type AuditTrail, auditEvent } from './auditEvent.ts';
 
 /**
- * Creates the audit trail in the database of an instance. One commit can contain both a change and the event that
- * records it.
+ * One commit can contain both a change and the event that records it.
  * @param retentionMs the trail deletes older events when it is created, and then every hour; if undefined, it never
  * deletes events
  */

@@ -18,10 +18,7 @@ interface AuditOptions {
   readonly auditRetentionMs?: number;
 }
 
-/**
- * Opens the audit trail of an instance. The trail is a table in the database, or log lines if the database has no
- * such table.
- */
+/** The trail is a table in the database, or log lines if the database has no such table. */
 export function openAudit(
   { trail }: Store,
   { storeLocation, auditRetentionMs }: AuditOptions,

@@ -138,8 +138,8 @@ const deniedErrors: Readonly<Record<Permission, () => IdentityError>> = {
 const memberSchema = z.object({ roles: z.array(z.string()).default([]) });
 
 /**
- * Requires that the caller has a permission on the instance. An operator has all permissions.
- * @throws IdentityError PERMISSION_DENIED
+ * An operator has all permissions.
+ * @throws IdentityError PERMISSION_DENIED if the caller lacks the permission
  */
 export async function authorise(reader: Reader, caller: Caller, permission: Permission): Promise<void> {
   if (caller.account !== undefined) return;
@@ -194,7 +194,7 @@ const restrictionSchema = z.strictObject({
 /** Without fields, the token permits everything that its user may do. */
 export type TokenRestriction = Readonly<z.output<typeof restrictionSchema>>;
 
-/** Parses the restriction of a stored token. A token without a restriction has no body. */
+/** A token without a restriction has no body. */
 export function parseRestriction(body: string | undefined): TokenRestriction {
   return body === undefined ? {} : restrictionSchema.parse(JSON.parse(body));
 }

@@ -24,8 +24,7 @@ export async function hashPassword(
 }
 
 /**
- * Whether `encoded` is a hash of `password`. Supports bcrypt, and argon2id with OWASP's parameters; false for any other
- * format.
+ * Supports bcrypt, and argon2id with OWASP's parameters; returns false for any other format.
  * @param signal cancels the task if it has not begun
  * @throws the signal's reason
  */
@@ -86,8 +85,7 @@ function startWorker(): Worker {
 }
 
 /**
- * Whether `encoded` is a bcrypt hash of `password`. False for a hash whose cost exceeds this service's maximum: to
- * verify a hash of cost 31 would take days.
+ * Returns false for a hash whose cost exceeds this service's maximum: to verify a hash of cost 31 would take days.
  */
 async function verifyBcrypt(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {
   const cost = costOfBcryptHash(encoded);

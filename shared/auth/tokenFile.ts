@@ -25,7 +25,7 @@ export async function storeNewToken<Created extends { readonly token: string }>(
 }
 
 /**
- * Requires that the file for a token can be created. Call this function before the token is created.
+ * Call this function before the token is created.
  * @throws IdentityError INVALID_ARGUMENT if the file or a link exists, or if the directory does not exist
  */
 export function requireNewFile(file: string): void {

@@ -119,7 +119,6 @@ function detailedViolation({ record, ...violation }: FieldViolation): FieldViola
 export const requestInvalid = defineError('INVALID_ARGUMENT', 'INVALID_REQUEST', { text: '[{field}: ]{problem}' });
 
 /**
- * Creates the error about invalid fields of a request.
  * @param message the text of the error: ZITADEL's text, or a summary of several violations; by default the first
  * violation
  */

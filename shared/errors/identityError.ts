@@ -110,8 +110,7 @@ export class IdentityError extends Error {
   readonly option: string | undefined;
   readonly note: string | undefined;
   /**
-   * The details of the error. An error with an id in ZITADEL begins with an `ErrorDetail`; an error of this service
-   * ends with an `ErrorInfo`.
+   * An error with an id in ZITADEL begins with an `ErrorDetail`; an error of this service ends with an `ErrorInfo`.
    */
   readonly details: readonly ErrorDetail[];
   private readonly parts: ErrorParts;

@@ -41,9 +41,8 @@ export interface AppOptions {
 }
 
 /**
- * Creates a Hono application from routes. The application responds to HEAD as to GET without the body, and with 404 and
- * 405 as in zitadel 6.6. Its errors have the form of the interface, and all responses have the common headers. It
- * writes one log line per request.
+ * The application responds to HEAD as to GET without the body, and with 404 and 405 as in zitadel 6.6. Its errors
+ * have the form of the interface, and all responses have the common headers. It writes one log line per request.
  */
 export function createApp(options: AppOptions): Hono<HttpEnv> {
   const { routes, corsOrigins = [], trustedProxies = 0, observer, limits } = options;

@@ -119,9 +119,9 @@ type FileEncryption = (bytes: Uint8Array, position: number) => Uint8Array;
 const BLOCK_BYTES = 16;
 
 /**
- * Returns a function that encrypts and decrypts the bytes of a file. Only this process has the key, so recovered disk
- * blocks of the deleted file are unreadable. The counter of the cipher is the position in the file, so a reader can
- * start anywhere. Each position is written only once, so the counter never repeats.
+ * Only this process has the key, so recovered disk blocks of the deleted file are unreadable. The counter of the
+ * cipher is the position in the file, so a reader can start anywhere. Each position is written only once, so the
+ * counter never repeats.
  */
 function fileEncryption(): FileEncryption {
   const key = randomBytes(32);

@@ -20,8 +20,8 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Throws if the limit is reached. Call this method before the body of a call is received. It does not count the call
-   * yet, because a slow upload must not block other calls.
+   * Call this method before the body of a call is received. It does not count the call yet, because a slow upload
+   * must not block other calls.
    */
   check(): void {
     if (this.isFull) throw this.rejection(this.limit);
@@ -113,8 +113,8 @@ export class RequestsInFlight {
 const systemReport = z.object({ userLimits: z.object({ open_files: z.object({ soft: z.unknown() }) }).optional() });
 
 /**
- * Returns the maximum number of connections: two thirds of the files that this process may open at the same time.
- * Returns infinity if the system has no limit, or does not report it, like Windows.
+ * Connections may use two thirds of the files that this process may open. Returns infinity if the system has no
+ * limit, or does not report it, like Windows.
  */
 export function descriptorsForConnections(): number {
   const { soft } = systemReport.parse(process.report.getReport()).userLimits?.open_files ?? {};

@@ -21,10 +21,7 @@ type CreateProgram = (config: Config) => FunctionProgram | Promise<FunctionProgr
 
 const registered = new Map<string, CreateProgram>();
 
-/**
- * Registers a function with functions-framework. The process exits with 1 if the configuration is invalid or
- * `createProgram` fails.
- */
+/** The process exits with 1 if the configuration is invalid or `createProgram` fails. */
 export function registerFunction(name: string, createProgram: CreateProgram): void {
   if (registered.has(name)) throw new Error(`the function "${name}" is registered already`);
   if (registered.size === 0) interceptFramework();

@@ -40,10 +40,7 @@ export function isHttp1(outgoing: Outgoing): outgoing is ServerResponse {
   return outgoing instanceof ServerResponse;
 }
 
-/**
- * Closes the connection after this response, unless its headers are already sent. Does nothing over HTTP/2, where the
- * session is closed separately.
- */
+/** Does nothing if the headers are already sent, or over HTTP/2, where the session is closed separately. */
 export function closeAfter(outgoing: Outgoing): void {
   if (isHttp1(outgoing) && !outgoing.headersSent) outgoing.setHeader('connection', 'close');
 }

@@ -62,8 +62,7 @@ export interface PortLimits {
 }
 
 /**
- * Creates the server that listens on the port. When the first bytes of a connection show its protocol, passes the
- * connection to the server for this protocol.
+ * When the first bytes of a connection show its protocol, passes the connection to the server for this protocol.
  */
 export function createPort(http1: Http1Server, http2: Http2Server, limits: PortLimits): Server {
   const bodies: BodyBytes = new WeakMap();

@@ -286,7 +286,6 @@ export interface RunningServer {
   close(): Promise<number>;
 }
 
-/** Resolves when the server listens; rejects if it cannot listen on the address. */
 export async function serve({ app, host, port, drainMs = 10_000, limits = {} }: ServeOptions): Promise<RunningServer> {
   const { server, drain } = createHttpServer(app, limits);
   server.listen(port, host);

@@ -16,8 +16,8 @@ const minKeyBits = 2_048;
 const maxKeyBits = 4_096;
 
 /**
- * The maximum public exponent. Usual exponents have 17 bits. An attacker could use a key whose exponent has 40,000
- * bits, and a signature would then need as many steps.
+ * Usual exponents have 17 bits. An attacker could use a key whose exponent has 40,000 bits, and a signature would
+ * then need as many steps.
  */
 const maxExponent = 2 ** 32 - 1;
 

@@ -177,10 +177,7 @@ async function concatenate(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array
 
 const textType = /^application\/grpc-web-text(\+proto)?$/i;
 
-/**
- * Whether a content type is the text format of gRPC-Web. Clients that cannot read bytes use this format, in which the
- * frames are base64.
- */
+/** Clients that cannot read bytes use this format, in which the frames are base64. */
 export function isGrpcWebText(contentType: string): boolean {
   return textType.test(contentType);
 }

@@ -23,7 +23,6 @@ import { encodeDetails, toPublicError } from '../http/responses.ts';
 
 /** Requests and responses are JSON in protobuf's mapping, as on the REST route. */
 export interface UnaryRpc<Caller> {
-  /** The path: `/<service>/<method>`. */
   readonly path: string;
   readonly method: () => Promise<DescMethodUnary>;
   /** Authenticates the caller by the Authorization header, before the body is read or decompressed. */
@@ -39,7 +38,7 @@ export interface RpcCall {
    * request.
    */
   readonly restRequest?: JsonObject;
-  /** The error of the call. Undefined if the call succeeded, or if the handler of the protocol rejected the call. */
+  /** The error is undefined if the call succeeded, or if the handler of the protocol rejected the call. */
   failure?: IdentityError;
   /**
    * Aborts when the handler of the protocol ends the call. If the call failed, the reason of the signal is the error.

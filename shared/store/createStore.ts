@@ -14,10 +14,7 @@ import type {
 } from './store.ts';
 import { checkCommitSize, type TransactionDatabase, transact } from './transaction.ts';
 
-/**
- * Creates the store of a database. The store encrypts secrets before it writes them, and decrypts secrets after it
- * reads them. If the master key is missing, only operations with secrets fail.
- */
+/** If the master key is missing, only operations with secrets fail. */
 export function createStore<Past extends Moment>(database: Database<Past>, guard: DatabaseGuard): Store {
   return createCalledStore({ database, guard, counts: { read: 0, written: 0 } }, undefined);
 }

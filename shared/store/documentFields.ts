@@ -1,6 +1,6 @@
 /**
- * The types of a document's fields. SQLite's columns and Firestore's values follow from this table. `body` is the
- * canonical JSON of a record; the service reads the other fields itself.
+ * SQLite's columns and Firestore's values follow from this table. `body` is the canonical JSON of a record; the
+ * service reads the other fields itself.
  */
 export const documentFieldTypes = {
   /** The text by which scans select documents. For a record, it is `<section>/<organisation id>`. */

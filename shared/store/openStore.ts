@@ -70,9 +70,8 @@ export function openKeyring({ masterKey, directory }: StoreLocation): Keyring {
 }
 
 /**
- * Requires a master key if the database is on a server. Call this function in processes that access secrets. An
- * embedded database has its keys in its directory.
- * @throws IdentityError UNAVAILABLE without a master key
+ * Call this function in processes that access secrets. An embedded database has its keys in its directory.
+ * @throws IdentityError UNAVAILABLE if the database is on a server and there is no master key
  */
 export function requireMasterKey({ directory, masterKey }: StoreLocation): void {
   if (directory === undefined && masterKey === undefined) throw masterKeyMissing();

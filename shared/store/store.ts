@@ -41,14 +41,13 @@ export interface DocumentKey {
   readonly id: string;
 }
 
-/** A stored document, with only the fields that were requested. */
 export interface StoredDocument extends DocumentFields {
   readonly id: string;
 }
 
 /**
- * A write to one document. `create` requires that the document does not exist. `update` requires that it exists, and
- * leaves other fields unchanged. `delete` requires nothing.
+ * `create` requires that the document does not exist. `update` requires that it exists, and leaves other fields
+ * unchanged. `delete` requires nothing.
  */
 export type Write =
   | { readonly type: 'create'; readonly key: DocumentKey; readonly fields: DocumentFields }

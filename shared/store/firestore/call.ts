@@ -110,8 +110,7 @@ export const transientPolicy: RetryPolicy = {
 };
 
 /**
- * The policy for commits: also retry after ABORTED. If two commits contend, the server aborts one of them without
- * applying its writes.
+ * Also retries after ABORTED. If two commits contend, the server aborts one of them without applying its writes.
  */
 export const commitPolicy: RetryPolicy = {
   ...transientPolicy,

@@ -52,19 +52,15 @@ const leaseSchema = z.object({
 type Lease = z.output<typeof leaseSchema>;
 type Holder = Lease['holders'][number];
 
-/**
- * Returns the key of the document that a holder updates to renew its lease. Holders have separate documents, so that
- * renewals do not contend.
- */
+/** Holders have separate documents, so that renewals do not contend. */
 function holderKey({ id }: Pick<Holder, 'id'>): DocumentKey {
   return { collection: 'instance', id: documentId('lease holder', id) };
 }
 
 /**
- * Creates the lock of the instance. Only one process at a time can hold the lock exclusively, even if another process
- * was suspended and continues.
- * @param leaseMs the milliseconds after which a lease expires without renewal; all processes of the instance must use
- * the same value
+ * Only one process at a time can hold the lock exclusively, even if another process was suspended and continues.
+ * @param leaseMs the milliseconds after which a lease expires without renewal; all processes of the instance must
+ * use the same value
  */
 export function createLease(connection: FirestoreConnection, leaseMs: number): InstanceLock {
   return {
@@ -113,7 +109,7 @@ async function attempt(
 type Copies = Omit<Fence, 'lost'>;
 
 /**
- * Reads the documents that contain the epoch of the lease. Called after this process has taken the lease.
+ * Call this function after this process has taken the lease.
  * @throws WriteConflictError if another process has taken the lease since
  */
 async function readCopies(connection: FirestoreConnection, { epoch }: Lease): Promise<Copies> {
@@ -172,10 +168,7 @@ function nextLease({ lease, live }: LeaseState, { mode }: LockRequest, holder: H
   return { mode, epoch: isSharedOn ? lease.epoch : randomUUID(), holders: [...live, holder] };
 }
 
-/**
- * Returns the writes that store a lease. If its epoch is new, the same commit changes the epoch in all documents of the
- * fence.
- */
+/** If the epoch of the lease is new, the same commit changes the epoch in all documents of the fence. */
 function leaseWrites({ lease, expired }: LeaseState, next: Lease, holder: Holder): Write[] {
   const type = lease === undefined ? 'create' : 'update';
   const fence =

@@ -9,7 +9,7 @@ export interface Timestamp {
   readonly nanos: number;
 }
 
-/** The value of a field; `undefined` if the store never writes a value of this type. */
+/** The value is `undefined` if the store never writes a value of its type. */
 type FieldValue = string | number | boolean | undefined;
 
 export interface DocumentMessage {

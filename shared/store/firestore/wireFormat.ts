@@ -66,7 +66,6 @@ export class WireWriter {
     return this.buffer.subarray(this.start);
   }
 
-  /** Writes a text if it is short and ASCII. Returns false, without writing, for any other text. */
   private shortAscii(value: string): boolean {
     const { length } = value;
     if (length > SHORT_TEXT) return false;

@@ -46,7 +46,7 @@ export interface HeldLock extends AsyncDisposable {
   readonly fence: Fence | undefined;
 }
 
-/** The lock of an instance. Each implementation must pass `test/integration/store/instanceLock.test.ts`. */
+/** Each implementation must pass `test/integration/store/instanceLock.test.ts`. */
 export interface InstanceLock {
   /**
    * Acquires the lock. Calls in the same process acquire the lock in the order in which they asked.
@@ -70,7 +70,7 @@ export const MAX_WAITING = 4;
  */
 type Attempt = (request: LockRequest) => Promise<HeldLock | LockHolder | undefined>;
 
-/** Creates the method `take` of a lock. Requests wait in a queue; the first request repeats the attempt. */
+/** Requests wait in a queue; the first request repeats the attempt. */
 export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take'] {
   const queue: LockRequest[] = [];
   let blocking: LockHolder | undefined;

@@ -41,8 +41,9 @@ export function keyRecordWrite(record: KeyRecord, type: 'create' | 'update'): Wr
 }
 
 /**
- * Returns the master key for writes. Requires that the keyring contains all keys of the database.
- * @throws IdentityError UNAVAILABLE for a missing or wrong key
+ * Requires that the keyring contains all keys of the database.
+ * @returns the master key for writes
+ * @throws IdentityError UNAVAILABLE if a key is missing or wrong
  */
 export function requireKeys({ ids: [current, ...earlier] }: KeyRecord, keyring: Keyring): MasterKey {
   for (const id of earlier) keyring.require(id);
@@ -86,9 +87,9 @@ export interface DatabaseGuard {
 }
 
 /**
- * Creates the guard of an embedded database. Format and keys were checked when the database was opened, and each
- * transaction checks the format. A transaction that writes a secret also reads the id of the current key, and its
- * commit fails if this id changes first. So after a rotation, no value is encrypted with an earlier key.
+ * Format and keys were checked when the database was opened, and each transaction checks the format. A transaction
+ * that writes a secret also reads the id of the current key, and its commit fails if this id changes first. So
+ * after a rotation, no value is encrypted with an earlier key.
  */
 export function embeddedGuard(keyring: Keyring): DatabaseGuard {
   return {
@@ -113,10 +114,9 @@ const KEY_CHECK_INTERVAL_MS = 60_000;
 export const KEY_FENCE_MS = KEY_CHECK_INTERVAL_MS + 15_000;
 
 /**
- * Creates the guard of a database on a server. It checks format and keys at the first operation, and then once a
- * minute: another version may migrate the database while this process runs, and `identity rekey` may change the keys. A
- * check in every commit would be too slow in Cloud Firestore. A database without a key gets its key with its first
- * secret.
+ * This guard checks format and keys at the first operation, and then once a minute: another version may migrate the
+ * database while this process runs, and `identity rekey` may change the keys. A check in every commit would be too
+ * slow in Cloud Firestore. A database without a key gets its key with its first secret.
  */
 export function sharedGuard(keyring: Keyring): DatabaseGuard {
   let checkedAt = Number.NEGATIVE_INFINITY;

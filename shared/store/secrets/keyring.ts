@@ -7,10 +7,7 @@ import { generateMasterKey, type MasterKey, parseMasterKeys } from './masterKey.
 
 interface KeySource {
   read(): readonly MasterKey[];
-  /**
-   * Changes the stored keys. Absent if this process cannot store keys, because they are in a variable that only the
-   * operator can change.
-   */
+  /** This function is absent if the process cannot store keys, because they are in a variable that only the operator can change. */
   change?(change: (keys: readonly MasterKey[]) => readonly MasterKey[]): void;
   readonly file?: string;
 }
@@ -55,8 +52,8 @@ export class Keyring {
   }
 
   /**
-   * Returns the newest key. Creates the first key if the keyring can store it.
-   * @throws IdentityError UNAVAILABLE without a key
+   * Creates the first key if the keyring can store it.
+   * @throws IdentityError UNAVAILABLE if there is no key
    */
   newest(): MasterKey {
     const [newest] = this.keys();
@@ -98,9 +95,9 @@ export function fileKeyring(file: string): Keyring {
 }
 
 /**
- * Opens a keyring with the keys in a text. Never reads the text's source again.
+ * Never reads the text's source again.
  * @param source the name of the variable or file that contains the text, for the error
- * @throws IdentityError for a text without valid keys
+ * @throws IdentityError if the text contains no valid keys
  */
 export function givenKeyring(text: string, source = 'IDENTITY_MASTER_KEY'): Keyring {
   const keys = parseMasterKeys(text);

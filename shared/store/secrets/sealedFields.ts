@@ -79,7 +79,7 @@ export const secretCollections: readonly Collection[] = ['users', 'identityProvi
 /** A read of these fields returns the secrets encrypted. */
 export const sealedNames: readonly FieldName[] = secrets.map(({ sealedName }) => sealedName);
 
-/** Whether a document has a secret that another key encrypted. The document must have been read with `sealedNames`. */
+/** The document must have been read with `sealedNames`. */
 export function hasOutdatedSecret(document: DocumentFields, keyId: string): boolean {
   return secrets.some(({ sealedName }) => {
     const sealed = document[sealedName];

@@ -167,7 +167,6 @@ function createTables(connection: SqliteConnection, keyring: Keyring): void {
 
 export interface CopyOptions {
   readonly keyring: Keyring;
-  /** Changes the copy before it appears under its name. */
   readonly complete?: (copy: SqliteConnection) => void;
   /** Whether the source is a backup. The copy then ignores a log file next to it, which cannot belong to a backup. */
   readonly isBackup?: boolean;

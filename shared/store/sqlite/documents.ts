@@ -52,10 +52,7 @@ function toSqlValue(value: string | number | boolean | null): SqlValue {
   return typeof value === 'boolean' ? Number(value) : value;
 }
 
-/**
- * Reads documents in the order of `keys`.
- * @returns `undefined` for each document that does not exist
- */
+/** @returns `undefined` for each document that does not exist */
 export function selectDocuments(
   connection: SqliteConnection,
   keys: readonly DocumentKey[],
@@ -183,10 +180,7 @@ function changesOne({ changes }: StatementResultingChanges): boolean {
   return Number(changes) === 1;
 }
 
-/**
- * Adds the values of the fields that are present to `values`. Returns a number with a bit for each present field; the
- * bits are in the order of `storedFieldNames`.
- */
+/** Returns a number with a bit for each present field; the bits are in the order of `storedFieldNames`. */
 function addPresent(fields: DocumentChanges, values: SqlValue[]): number {
   let present = 0;
   let bit = 1;

@@ -24,8 +24,7 @@ import { isBusy, isDamaged, withStoreErrors } from './sqliteConnection.ts';
 const POLL_MS = 100;
 
 /**
- * The file that is locked. No other module may open it: closing a second descriptor would release the locks of this
- * process.
+ * No other module may open the locked file: closing a second descriptor would release the locks of this process.
  */
 const LOCK_FILE = 'lock.sqlite';
 /**

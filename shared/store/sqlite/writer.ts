@@ -39,8 +39,8 @@ interface Member {
 }
 
 /**
- * Creates the writer of a connection. No other code may write through this connection. The writer waits for locks of
- * other processes with timers, so SQLite does not block this process.
+ * No other code may write through this connection. The writer waits for locks of other processes with timers, so
+ * SQLite does not block this process.
  */
 export function createWriter(connection: SqliteConnection, hooks: WriterHooks): Writer {
   // SQLite would block the main thread to sync each commit. The hook `sync` syncs commits instead.
