@@ -7,7 +7,10 @@ import { generateMasterKey, type MasterKey, parseMasterKeys } from './masterKey.
 
 interface KeySource {
   read(): readonly MasterKey[];
-  /** This function is absent if the process cannot store keys, because they are in a variable that only the operator can change. */
+  /**
+   * This function is absent if the process cannot store keys, because they are in a variable that only the operator
+   * can change.
+   */
   change?(change: (keys: readonly MasterKey[]) => readonly MasterKey[]): void;
   readonly file?: string;
 }
@@ -25,7 +28,7 @@ export class Keyring {
     this.source = source;
   }
 
-  /** A function that does not access secrets has no key. */
+  /** A deployed function that does not access secrets has no key. */
   get isEmpty(): boolean {
     return this.keys().length === 0;
   }
