@@ -190,7 +190,7 @@ function readItem(
   const own = readFileRecord(section, item, reading, value);
   if (!additions.has(section)) return { own, whole: own };
   // Reading a record changes its JSON, but the lists in `additions` must stay unchanged. So read a copy.
-  const complete = (given: unknown) => structuredClone(withAdditions(section, given, additions));
+  const complete = (recordJson: unknown) => structuredClone(withAdditions(section, recordJson, additions));
   return { own, whole: readFileRecord(section, item, { ...reading, complete }) };
 }
 

@@ -74,9 +74,9 @@ function readWithoutInvalid(
   const leftOut: InvalidElement[] = [];
   let error: InvalidRecordError = first;
   for (let readings = 0; readings < MAX_READINGS; readings++) {
-    const found = parts.remove(section, error);
-    if (found === undefined) return error;
-    leftOut.push(...found);
+    const removed = parts.remove(section, error);
+    if (removed === undefined) return error;
+    leftOut.push(...removed);
     try {
       return { ...readRecord(section, structuredClone(parts.value), orgId, true), leftOut };
     } catch (next) {

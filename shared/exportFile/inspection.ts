@@ -368,14 +368,14 @@ function mergeEntries(drafts: readonly OrganisationDraft[], violations: Violatio
       merged.push(draft);
       if (draft.orgId !== undefined) positions.set(draft.orgId, position);
     } else {
-      for (const { path, other } of first.merge(draft)) violations.add(contradictionError(path, other));
+      for (const { path, firstPath } of first.merge(draft)) violations.add(contradictionError(path, firstPath));
     }
     return position;
   });
   return { organisations: merged.map((draft) => draft.toHeader()), entries };
 }
 
-/** @param other the path of the earlier value */
-function contradictionError(path: JsonPath, other: string): JsonError {
-  return new JsonError(path, `contradicts ${other}: remove one of them`);
+/** @param firstPath the path of the earlier value */
+function contradictionError(path: JsonPath, firstPath: string): JsonError {
+  return new JsonError(path, `contradicts ${firstPath}: remove one of them`);
 }

@@ -76,7 +76,7 @@ interface InvalidField {
 interface Contradiction {
   readonly path: JsonPath;
   /** The path of the first value. */
-  readonly other: string;
+  readonly firstPath: string;
 }
 
 export class OrganisationDraft {
@@ -190,7 +190,7 @@ export class OrganisationDraft {
       const first = this.entries.get(name);
       if (first === undefined) this.set(name, later.get(name), entry);
       else if (!isDeepStrictEqual(this.get(name), later.get(name)))
-        contradictions.push({ path: ['orgs', entry, name], other: formatPath(['orgs', first, name]) });
+        contradictions.push({ path: ['orgs', entry, name], firstPath: formatPath(['orgs', first, name]) });
     }
     for (const section of later.completed) this.completed.add(section);
     this.invalidField ??= later.invalidField;

@@ -85,8 +85,10 @@ export class RecordParts {
       if (typeof value !== 'object' || value === null) return undefined;
       const holder: object = value;
       if (Array.isArray(holder) && holder.length > fixedLimits.listElements) return undefined;
-      const [name, other] = [...new Set([step, snakeCase(step)])].filter((spelling) => Object.hasOwn(holder, spelling));
-      if (name === undefined || other !== undefined) return undefined;
+      const [name, secondName] = [...new Set([step, snakeCase(step)])].filter((spelling) =>
+        Object.hasOwn(holder, spelling),
+      );
+      if (name === undefined || secondName !== undefined) return undefined;
       place = { holder, name };
       value = Reflect.get(holder, name);
     }

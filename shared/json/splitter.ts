@@ -132,7 +132,7 @@ export class JsonSplitter {
   push(chunk: Uint8Array): SplitValue[] {
     const view = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     const bytes = this.remaining === 0 ? view : this.append(view);
-    const found: SplitValue[] = [];
+    const values: SplitValue[] = [];
     let at = this.scanned;
     while (at < bytes.length) {
       const { running } = this;
@@ -147,11 +147,11 @@ export class JsonSplitter {
           throw this.error(`more than ${jsonLimits.nesting} levels of nesting`);
         checkPart(running, bytes, from, at);
         if (!running.search.isOver) break;
-        this.complete(running, bytes, at, found);
+        this.complete(running, bytes, at, values);
       }
     }
     this.retain(bytes, at);
-    return found;
+    return values;
   }
 
   /** @throws JsonError if the input is incomplete */
@@ -276,7 +276,7 @@ export class JsonSplitter {
   }
 
   /** The last byte of the value is before `at`. */
-  private complete(running: RunningValue, bytes: Buffer, at: number, found: SplitValue[]): void {
+  private complete(running: RunningValue, bytes: Buffer, at: number, values: SplitValue[]): void {
     this.checkSize(running, bytes, at);
     const { kind, start, isName, isHeld, isKept, search, check } = running;
     check?.end();
@@ -286,7 +286,7 @@ export class JsonSplitter {
     if (isName) this.enterName(String(value));
     else {
       this.expectNext();
-      found.push({ path: [...this.path], kind, start, end: this.offset + at, names: search.names, text, value });
+      values.push({ path: [...this.path], kind, start, end: this.offset + at, names: search.names, text, value });
     }
   }
 

@@ -26,7 +26,7 @@ interface FoundField {
 /** A record's JSON, split into the fields of its definition and the fields that this service keeps in addition. */
 interface SplitRecord {
   readonly defined: unknown;
-  readonly found: readonly FoundField[];
+  readonly presentFields: readonly FoundField[];
 }
 
 interface KeptValues {
@@ -42,8 +42,8 @@ const fieldsBySection = new WeakMap<Section, readonly SpelledField[]>();
 
 /** @throws Error for a declaration that contradicts ZITADEL's definition */
 function spelledFields(section: Section): readonly SpelledField[] {
-  const known = fieldsBySection.get(section);
-  if (known !== undefined) return known;
+  const cachedFields = fieldsBySection.get(section);
+  if (cachedFields !== undefined) return cachedFields;
   checkDeclarations(section);
   const spelled = keptFields(section).map((field) => ({ field, names: field.path.split('.').map(spellings) }));
   fieldsBySection.set(section, spelled);
@@ -65,10 +65,10 @@ interface Place {
 /** ZITADEL's definition must contain the object around an additional field, but not the field itself. */
 function checkDeclarations(section: Section): void {
   const { kept = [], ignored = [] } = section.additional ?? {};
-  const all = [...placesIn(recordSchema(section), '', false)];
+  const allPlaces = [...placesIn(recordSchema(section), '', false)];
   // ZITADEL's definition of the organisation also contains all other sections. Exclude the objects of those sections.
   const isOwn = (path: FieldPath) => path === '' || path.split('.', 1)[0] === section.name;
-  const places = section.name === 'org' ? all.filter(({ path }) => isOwn(path)) : all;
+  const places = section.name === 'org' ? allPlaces.filter(({ path }) => isOwn(path)) : allPlaces;
   // An object without its secret is invalid, and exports omit secrets by default. So a secret and an additional field
   // must not share an object.
   const secrets = (section.credentials ?? [])
@@ -95,9 +95,9 @@ function pathProblem(path: FieldPath, allowed: readonly Place[]): string | undef
   // Reject names that are in use: all JavaScript objects inherit names such as `toString`, and every stored record has
   // an `orgId`.
   if (name in {} || name === 'orgId') return 'must have another name, because all objects or records have this one';
-  const place = allowed.find((other) => other.path === parentOf(path));
+  const place = allowed.find((allowedPlace) => allowedPlace.path === parentOf(path));
   if (place === undefined) {
-    const objects = allowed.map((other) => (other.path === '' ? 'the record itself' : other.path));
+    const objects = allowed.map((allowedPlace) => (allowedPlace.path === '' ? 'the record itself' : allowedPlace.path));
     return `must be in one of these objects: ${objects.join(', ')}`;
   }
   return place.schema.fields.some((field) => field.jsonName === name)
@@ -120,11 +120,11 @@ function parentOf(path: FieldPath): FieldPath {
 
 export function splitKept(section: Section, value: unknown): SplitRecord {
   const fields = spelledFields(section);
-  if (fields.length === 0 || !isJsonObject(value)) return { defined: value, found: NOTHING };
-  const found: FoundField[] = [];
+  if (fields.length === 0 || !isJsonObject(value)) return { defined: value, presentFields: NOTHING };
+  const presentFields: FoundField[] = [];
   let defined = value;
-  for (const declared of fields) defined = splitField(defined, declared, 0, found);
-  return { defined, found };
+  for (const declared of fields) defined = splitField(defined, declared, 0, presentFields);
+  return { defined, presentFields };
 }
 
 /**
@@ -132,29 +132,29 @@ export function splitKept(section: Section, value: unknown): SplitRecord {
  * @param at the number of names in the field's path that lead to `json`
  * @returns the JSON without the field; a copy if the JSON had the field
  */
-function splitField(json: JsonObject, declared: SpelledField, at: number, found: FoundField[]): JsonObject {
-  let rest = json;
+function splitField(json: JsonObject, declared: SpelledField, at: number, presentFields: FoundField[]): JsonObject {
+  let remaining = json;
   for (const name of declared.names[at] ?? []) {
     if (!Object.hasOwn(json, name)) continue;
     const value = json[name];
     if (at === declared.names.length - 1) {
-      const last = found.at(-1);
+      const last = presentFields.at(-1);
       if (last?.declared === declared) last.isRepeated = true;
-      else found.push({ declared, value, isRepeated: false });
-      const { [name]: _, ...others } = rest;
-      rest = others;
+      else presentFields.push({ declared, value, isRepeated: false });
+      const { [name]: _, ...others } = remaining;
+      remaining = others;
     } else if (isJsonObject(value)) {
-      const inner = splitField(value, declared, at + 1, found);
-      if (inner !== value) rest = { ...rest, [name]: inner };
+      const inner = splitField(value, declared, at + 1, presentFields);
+      if (inner !== value) remaining = { ...remaining, [name]: inner };
     }
   }
-  return rest;
+  return remaining;
 }
 
 /** @throws InvalidRecordError */
-export function readKept(found: readonly FoundField[]): KeptValues {
+export function readKept(presentFields: readonly FoundField[]): KeptValues {
   const kept: KeptValues = { values: [] };
-  for (const { declared, value, isRepeated } of found) {
+  for (const { declared, value, isRepeated } of presentFields) {
     const { field, names } = declared;
     if (isRepeated) throw invalid(field, `duplicate field ${JSON.stringify(names.at(-1)?.at(-1))}`);
     if (value !== null && value !== undefined) readValue(kept, field, value);
@@ -169,7 +169,7 @@ function readValue(kept: KeptValues, field: AdditionalField, value: unknown): vo
     else if (value) kept.values.push([field.path, value]);
   } else if (field.type === 'state') {
     if (isUnspecified(value, field.states)) return;
-    const state = field.states.find((known) => known === value);
+    const state = field.states.find((allowedState) => allowedState === value);
     if (state === undefined)
       throw invalid(field, `unknown state ${JSON.stringify(value)}: expected ${field.states.join(' or ')}`);
     kept.state = state;

@@ -20,9 +20,9 @@ export function withoutFilled(
   isOwnProvider: OwnProviders,
 ): JsonObject {
   const present = filled.filter((field) => isDeepStrictEqual(valueAt(json, field.path), filledValue(field, json)));
-  const rest = present.length === 0 ? json : structuredClone(json);
-  for (const { path } of present) removeAt(rest, path);
-  return exported?.withoutFilled?.(rest, isOwnProvider) ?? rest;
+  const remaining = present.length === 0 ? json : structuredClone(json);
+  for (const { path } of present) removeAt(remaining, path);
+  return exported?.withoutFilled?.(remaining, isOwnProvider) ?? remaining;
 }
 
 function removeAt(json: JsonObject, path: FieldPath): void {

@@ -13,14 +13,14 @@ export function isGoUrl(text: string): boolean {
   const { address = '', fragment = '' } = /^(?<address>[^#]*)#?(?<fragment>.*)$/s.exec(text)?.groups ?? {};
   if (CONTROL.test(text) || address.startsWith(':') || BROKEN_ESCAPE.test(fragment)) return false;
   const [scheme = ''] = /^[a-z][a-z\d+.-]*:/i.exec(address) ?? [];
-  const [rest = ''] = address.slice(scheme.length).split('?');
-  if (!rest.startsWith('/')) {
-    const [segment = ''] = rest.split('/');
-    return scheme !== '' || (!segment.includes(':') && !BROKEN_ESCAPE.test(rest));
+  const [afterScheme = ''] = address.slice(scheme.length).split('?');
+  if (!afterScheme.startsWith('/')) {
+    const [segment = ''] = afterScheme.split('/');
+    return scheme !== '' || (!segment.includes(':') && !BROKEN_ESCAPE.test(afterScheme));
   }
-  const hasAuthority = rest.startsWith('//') && (scheme !== '' || !rest.startsWith('///'));
-  const [authority = ''] = hasAuthority ? rest.slice(2).split('/') : [];
-  const path = hasAuthority ? rest.slice(2 + authority.length) : rest;
+  const hasAuthority = afterScheme.startsWith('//') && (scheme !== '' || !afterScheme.startsWith('///'));
+  const [authority = ''] = hasAuthority ? afterScheme.slice(2).split('/') : [];
+  const path = hasAuthority ? afterScheme.slice(2 + authority.length) : afterScheme;
   return isAuthority(authority) && !BROKEN_ESCAPE.test(path);
 }
 

@@ -79,12 +79,12 @@ function toCanonicalTag(text: string): string {
   if (whole !== undefined) return whole;
   // In `zh-yue`, the extended language `yue` replaces `zh`.
   if (/^[a-z]{2,3}-[a-z]{3}$/.test(subtags.slice(0, 2).join('-'))) subtags.shift();
-  const [language = '', ...rest] = subtags;
+  const [language = '', ...otherSubtags] = subtags;
   if (language === 'x') return subtags.length === 1 ? UNDETERMINED : subtags.join('-');
   if (!/^[a-z]{2,3}$/.test(language)) return UNDETERMINED;
   const isKnown = language.length === 3 || hasEnglishName(language);
   if (isKnown && !individualLanguages.has(language)) return canonicalBeginning(subtags);
-  return canonicalBeginning([UNDETERMINED, ...rest]).replace(UNDETERMINED, isKnown ? language : UNDETERMINED);
+  return canonicalBeginning([UNDETERMINED, ...otherSubtags]).replace(UNDETERMINED, isKnown ? language : UNDETERMINED);
 }
 
 /**

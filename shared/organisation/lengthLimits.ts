@@ -72,15 +72,15 @@ export function needsLimit(field: DescField): boolean {
 export function lengthIssue(record: OrganisationRecord): RecordIssue | undefined {
   const { section, json, body, credentials, givenPassword } = record;
   for (const { path, field, clear = '' } of section.credentials ?? []) {
-    const found =
+    const issue =
       textIssue(credentials[field], fixedLimits.textBytes, path) ??
       textIssue(givenPassword, fixedLimits.textBytes, clear);
-    if (found !== undefined) return found;
+    if (issue !== undefined) return issue;
   }
   for (const field of section.additional?.kept ?? []) {
     const limit = field.type === 'text' ? field.maxBytes : undefined;
-    const found = textIssue(valueAt(json, field.path), limit, field.path);
-    if (found !== undefined) return found;
+    const issue = textIssue(valueAt(json, field.path), limit, field.path);
+    if (issue !== undefined) return issue;
   }
   return mayExceed(body, fixedLimits.indexedBytes)
     ? issueIn(limitedFields(recordSchema(section)), json, '')
@@ -100,8 +100,8 @@ function issueIn(fields: readonly LimitedField[], json: JsonObject, prefix: stri
       };
     for (const [index, element] of (Array.isArray(value) ? value : [value]).entries()) {
       const path = `${prefix}${name}${Array.isArray(value) ? `[${index}]` : ''}`;
-      const found = isJsonObject(element) ? issueIn(inner, element, `${path}.`) : textIssue(element, limit, path);
-      if (found !== undefined) return found;
+      const issue = isJsonObject(element) ? issueIn(inner, element, `${path}.`) : textIssue(element, limit, path);
+      if (issue !== undefined) return issue;
     }
   }
   return undefined;

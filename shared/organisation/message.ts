@@ -121,9 +121,9 @@ function decode(
     const invalid = findInvalid(schema, fit);
     const issues = [...unfit, ...invalid];
     if (invalid.length === 0) throw new InvalidRecordError([...issues, { path: '', reason: decodingReason(error) }]);
-    const rest = withoutValues(fit, invalid);
-    if (!decodes(schema, rest)) throw new InvalidRecordError(issues);
-    return { message: fromJson(schema, asJson(rest), { ignoreUnknownFields: true }), issues };
+    const validValue = withoutValues(fit, invalid);
+    if (!decodes(schema, validValue)) throw new InvalidRecordError(issues);
+    return { message: fromJson(schema, asJson(validValue), { ignoreUnknownFields: true }), issues };
   }
 }
 
@@ -162,9 +162,9 @@ function findInvalid(schema: DescMessage, json: unknown, prefix = ''): FieldIssu
   if (!isJsonObject(json)) return [{ path: prefix.slice(0, -1), reason: 'expected an object' }];
   return schema.fields.flatMap((field): FieldIssue[] => {
     const path = `${prefix}${field.jsonName}`;
-    const given = [...new Set([field.jsonName, field.name])].filter((name) => Object.hasOwn(json, name));
-    if (given.length > 1) return [{ path, reason: `duplicate field "${field.name}"` }];
-    const [name] = given;
+    const presentNames = [...new Set([field.jsonName, field.name])].filter((name) => Object.hasOwn(json, name));
+    if (presentNames.length > 1) return [{ path, reason: `duplicate field "${field.name}"` }];
+    const [name] = presentNames;
     if (name === undefined || decodes(schema, { [name]: json[name] })) return [];
     const value = json[name];
     if (field.fieldKind !== 'list') return findInside(field, value, path);
@@ -233,7 +233,7 @@ interface JsonFindings {
  * Inspects a field's value or an element of a list, and adds the problems to `found`. Returns the value in a form that
  * our decoder accepts.
  */
-type Inspect = (value: unknown, path: string, found: JsonFindings) => unknown;
+type Inspect = (value: unknown, path: string, findings: JsonFindings) => unknown;
 
 interface KnownField {
   readonly jsonName: string;
@@ -242,25 +242,25 @@ interface KnownField {
 
 /** Converts durations and unknown enumeration values in place. */
 export function inspectJson(schema: DescMessage, json: unknown): JsonFindings {
-  const found: JsonFindings = { rounded: [], malformed: [], unknown: { fields: [], values: [] } };
-  inspectMessage(schema, json, '', found);
-  return found;
+  const findings: JsonFindings = { rounded: [], malformed: [], unknown: { fields: [], values: [] } };
+  inspectMessage(schema, json, '', findings);
+  return findings;
 }
 
-function inspectMessage(schema: DescMessage, json: unknown, prefix: string, found: JsonFindings): void {
+function inspectMessage(schema: DescMessage, json: unknown, prefix: string, findings: JsonFindings): void {
   if (!isJsonObject(json)) return;
-  const known = knownFields(schema);
+  const fieldsByName = knownFields(schema);
   for (const name of Object.keys(json)) {
     const value = json[name];
     if (value === null) continue;
-    const field = known.get(name);
-    if (field === undefined) found.unknown.fields.push(`${withoutPositions(prefix)}${name}`);
+    const field = fieldsByName.get(name);
+    if (field === undefined) findings.unknown.fields.push(`${withoutPositions(prefix)}${name}`);
     else if (field.inspect !== undefined) {
       const path = `${prefix}${field.jsonName}`;
-      if (!Array.isArray(value)) json[name] = field.inspect(value, path, found);
+      if (!Array.isArray(value)) json[name] = field.inspect(value, path, findings);
       else
         for (const [index, element] of value.entries())
-          value[index] = field.inspect(element, `${path}[${index}]`, found);
+          value[index] = field.inspect(element, `${path}[${index}]`, findings);
     }
   }
 }
@@ -274,8 +274,8 @@ function knownFields(schema: DescMessage): ReadonlyMap<string, KnownField> {
   if (cached !== undefined) return cached;
   const byName = new Map(
     schema.fields.flatMap((field): [string, KnownField][] => {
-      const known = { jsonName: field.jsonName, inspect: inspector(field) };
-      return [field.name, field.jsonName].map((name) => [name, known]);
+      const knownField = { jsonName: field.jsonName, inspect: inspector(field) };
+      return [field.name, field.jsonName].map((name) => [name, knownField]);
     }),
   );
   fieldsByMessage.set(schema.typeName, byName);
@@ -296,8 +296,8 @@ function inspector({ message, enum: values, scalar }: DescField): Inspect | unde
   if (message?.typeName === 'google.protobuf.Duration') return inspectDuration;
   if (message?.typeName.startsWith('google.protobuf.') === true) return undefined;
   if (message !== undefined)
-    return (value, path, found) => {
-      inspectMessage(message, value, `${path}.`, found);
+    return (value, path, findings) => {
+      inspectMessage(message, value, `${path}.`, findings);
       return value;
     };
   if (values !== undefined) return enumInspector(values);

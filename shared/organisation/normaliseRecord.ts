@@ -31,16 +31,16 @@ export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): 
   // Check the lengths first, because some later steps take more than linear time.
   const unfit = lengthIssue(record) ?? nulIssue(record);
   if (unfit !== undefined) return { record, issue: unfit };
-  const found: Change[] = [];
+  const changes: Change[] = [];
   for (const rule of rulesOf(record.section)) {
     const { issue, change } = convertAt(record.json, rule);
     if (issue !== undefined) return { record, issue };
-    if (change !== undefined) found.push(change);
+    if (change !== undefined) changes.push(change);
   }
   const removed = unset === undefined ? nestedLists(record) : [unset, ...nestedLists(record)];
-  const isAsRead = found.length === 0 && removed.length === 0;
-  const stored = isAsRead ? record : withConversions(record, found, removed);
-  const changed = isAsRead ? removed : [...found.map(({ field }) => field), ...removed];
+  const isAsRead = changes.length === 0 && removed.length === 0;
+  const stored = isAsRead ? record : withConversions(record, changes, removed);
+  const changed = isAsRead ? removed : [...changes.map(({ field }) => field), ...removed];
   // When the file was read, a nested record was checked only by the rules of the outer record's definition. So check
   // all fields of a nested record by the rules of its own definition.
   const issue = exportedFormIssue(stored, record.parent === undefined ? changed : undefined);
@@ -77,8 +77,8 @@ interface FieldRule {
 const rulesBySection = new WeakMap<Section, readonly FieldRule[]>();
 
 function rulesOf(section: Section): readonly FieldRule[] {
-  const known = rulesBySection.get(section);
-  if (known !== undefined) return known;
+  const cachedRules = rulesBySection.get(section);
+  if (cachedRules !== undefined) return cachedRules;
   const rules = Object.entries(section.values ?? {}).map(([path, rule]): FieldRule => {
     const isList = path.endsWith('[]');
     const field = isList ? path.slice(0, -2) : path;
@@ -168,8 +168,8 @@ function pathOfNul(value: unknown, path: string): string | undefined {
   if (typeof value === 'string') return value.includes('\0') ? path : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [name, inner] of Object.entries(value)) {
-    const found = pathOfNul(inner, Array.isArray(value) ? `${path}[${name}]` : joinedPath(path, name));
-    if (found !== undefined) return found;
+    const nulPath = pathOfNul(inner, Array.isArray(value) ? `${path}[${name}]` : joinedPath(path, name));
+    if (nulPath !== undefined) return nulPath;
   }
   return undefined;
 }

@@ -11,12 +11,12 @@ const neededFields = new WeakMap<Section, ReadonlySet<FieldPath>>();
  * declares them as needed.
  */
 function neededBy(section: Section): ReadonlySet<FieldPath> {
-  const known = neededFields.get(section);
-  if (known !== undefined) return known;
+  const cachedFields = neededFields.get(section);
+  if (cachedFields !== undefined) return cachedFields;
   const { key, error, references = [], unique = [], needed = [] } = section;
   const related = [...references.flatMap((reference) => reference.key), ...unique.flatMap(({ parts }) => parts)];
-  const all = [...key, ...error.id, ...related].filter((path) => !path.includes('['));
-  const fields = new Set([...all, ...needed, 'state']);
+  const paths = [...key, ...error.id, ...related].filter((path) => !path.includes('['));
+  const fields = new Set([...paths, ...needed, 'state']);
   neededFields.set(section, fields);
   return fields;
 }

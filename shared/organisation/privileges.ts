@@ -14,12 +14,12 @@ export interface Gift {
 }
 
 export function giftOf({ section, json, orgId }: OrganisationRecord): Gift | undefined {
-  const given = section.privilege;
-  if (given === undefined) return undefined;
-  const texts = givenTexts(given, json, orgId);
-  const { collection, key } = given.within;
+  const privilege = section.privilege;
+  if (privilege === undefined) return undefined;
+  const texts = givenTexts(privilege, json, orgId);
+  const { collection, key } = privilege.within;
   const id = documentId(...key.map((path) => textAt(json, path, orgId)));
-  return texts.length === 0 ? undefined : { given, texts, target: { collection, id } };
+  return texts.length === 0 ? undefined : { given: privilege, texts, target: { collection, id } };
 }
 
 function givenTexts({ texts, onlyIf }: GivenPrivilege, json: JsonObject, orgId: string): readonly string[] {
@@ -32,18 +32,18 @@ function givenTexts({ texts, onlyIf }: GivenPrivilege, json: JsonObject, orgId: 
  * @param stored the JSON of the record before the overwrite; undefined for a new record
  */
 export function privilegeWarning(
-  { given, texts }: Gift,
+  { given: privilege, texts }: Gift,
   record: OrganisationRecord,
   stored?: JsonObject,
 ): (RecordWarning & { readonly type: string; readonly id: string }) | undefined {
   const { json, orgId } = record;
-  const before = new Set(stored === undefined ? [] : givenTexts(given, stored, orgId));
+  const before = new Set(stored === undefined ? [] : givenTexts(privilege, stored, orgId));
   const added = texts.filter((text) => !before.has(text));
   if (added.length === 0) return undefined;
-  const target = `${given.noun} ${given.within.key.map((path) => textAt(json, path, orgId)).join(' ')}`;
+  const target = `${privilege.noun} ${privilege.within.key.map((path) => textAt(json, path, orgId)).join(' ')}`;
   const warning =
-    given.type === 'domain'
+    privilege.type === 'domain'
       ? warn('domain_added', { domain: added, target })
       : warn('privilege_added', { user: textAt(json, 'userId', orgId), roles: added, target });
-  return { type: given.type, id: reportedId(record), ...warning };
+  return { type: privilege.type, id: reportedId(record), ...warning };
 }

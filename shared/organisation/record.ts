@@ -110,9 +110,9 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
  * @throws InvalidRecordError
  */
 export function readFields(section: Section, value: unknown, checked: CheckedSection | undefined) {
-  const { defined, found } = splitKept(section, value);
+  const { defined, presentFields } = splitKept(section, value);
   const { json, unknown } = readMessage(recordSchema(section), defined, checked);
-  const { state, otpEmail, values } = readKept(found);
+  const { state, otpEmail, values } = readKept(presentFields);
   for (const [path, kept] of values) putAt(json, path, kept);
   if (state !== undefined && state !== usualState(section)) json.state = state;
   return { json, unknown, state, otpEmail };

@@ -25,9 +25,9 @@ export function reorder(json: JsonObject, ordered: JsonObject): void {
 
 /** Sets a record's `orgId` to the id of its organisation, as the first field. */
 export function nameOrganisation(json: JsonObject, orgId: string): void {
-  const rest = { ...json };
-  delete rest.orgId;
-  reorder(json, { orgId, ...rest });
+  const otherFields = { ...json };
+  delete otherFields.orgId;
+  reorder(json, { orgId, ...otherFields });
 }
 
 /**
@@ -46,8 +46,8 @@ type OrderedField = Pick<DescField, 'jsonName' | 'message'>;
 const fieldsByMessage = new Map<string, readonly OrderedField[]>();
 
 function writtenFields({ typeName, fields }: DescMessage): readonly OrderedField[] {
-  const known = fieldsByMessage.get(typeName);
-  if (known !== undefined) return known;
+  const cachedFields = fieldsByMessage.get(typeName);
+  if (cachedFields !== undefined) return cachedFields;
   const ordered = fields.toSorted((a, b) => a.number - b.number);
   fieldsByMessage.set(typeName, ordered);
   return ordered;

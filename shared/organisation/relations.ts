@@ -44,8 +44,8 @@ export function formatIssue({ id, key }: RecordIssue): string {
 
 export function reportedIssue(issue: RecordIssue): ReportedIssue {
   const { reason, params }: Meaning = issue.reason === undefined ? zitadelErrors[issue.key] : { reason: issue.reason };
-  const all = { ...params, ...issueParams(issue.params ?? {}) };
-  return { message: formatIssue(issue), reason, ...(Object.keys(all).length === 0 ? {} : { params: all }) };
+  const allParams = { ...params, ...issueParams(issue.params ?? {}) };
+  return { message: formatIssue(issue), reason, ...(Object.keys(allParams).length === 0 ? {} : { params: allParams }) };
 }
 
 /**

@@ -204,14 +204,14 @@ export const MISSING = 'missing';
 
 function lengthBroken({ min, max, least, most }: Bounds, length: number, unit: Wording): Wording | undefined {
   if (length >= least && (most === 0 || length <= most)) return undefined;
-  const given = length === 0 ? `${MISSING} or empty: ` : '';
+  const prefix = length === 0 ? `${MISSING} or empty: ` : '';
   const units = `${unit.plain}${(most || least) === 1 ? '' : 's'}`;
   const accepted = least > 0 && most > 0 ? `${least} to ${most}` : oneBound(least, most);
   const isBetween = min > 0 && max > 0;
   const bounds = isBetween
     ? `between ${min} and ${max} ${unit.zitadels}, inclusive`
     : `${oneBound(min, max)} ${unit.zitadels}`;
-  return { plain: `${given}expected ${accepted} ${units}`, zitadels: `value length must be ${bounds}` };
+  return { plain: `${prefix}expected ${accepted} ${units}`, zitadels: `value length must be ${bounds}` };
 }
 
 function oneBound(least: number, most: number): string {
@@ -222,8 +222,8 @@ function emailBroken(value: string): Wording | undefined {
   const cause = emailRuleReason(value);
   if (cause === undefined || isEmailAddress(value)) return undefined;
   const zitadels = `value must be a valid email address | caused by: ${cause}`;
-  const given = trimSpace(value) === '' ? `${MISSING} or empty: ` : '';
-  return { plain: `${given}expected an e-mail address, such as "ann@example.com"`, zitadels };
+  const prefix = trimSpace(value) === '' ? `${MISSING} or empty: ` : '';
+  return { plain: `${prefix}expected an e-mail address, such as "ann@example.com"`, zitadels };
 }
 
 const inAngles = /^[^@<>]*<([^<>]*)>$/;
@@ -234,8 +234,8 @@ const inAngles = /^[^@<>]*<([^<>]*)>$/;
 export function emailRuleReason(text: string): string | undefined {
   const trimmed = trimSpace(text);
   if (trimmed === '') return 'mail: no address';
-  const given = inAngles.exec(trimmed)?.[1] ?? trimmed;
-  return isDotAtoms(given) || quotedOrLiteral.test(given) ? undefined : "mail: missing '@' or angle-addr";
+  const address = inAngles.exec(trimmed)?.[1] ?? trimmed;
+  return isDotAtoms(address) || quotedOrLiteral.test(address) ? undefined : "mail: missing '@' or angle-addr";
 }
 
 function enumBroken(rules: EnumRules, field: DescField, value: number): Wording | undefined {

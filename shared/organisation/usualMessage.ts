@@ -83,8 +83,8 @@ function isMissing(fields: readonly UsualField[], from: number, to: number, json
 }
 
 function usualFields(schema: DescMessage): UsualFields {
-  const known = usualFieldsByMessage.get(schema.typeName);
-  if (known !== undefined) return known;
+  const cachedFields = usualFieldsByMessage.get(schema.typeName);
+  if (cachedFields !== undefined) return cachedFields;
   const fields = schema.fields.toSorted((a, b) => a.number - b.number).map(compileField);
   const usual = { fields, positions: new Map(fields.map(({ name }, position) => [name, position])) };
   usualFieldsByMessage.set(schema.typeName, usual);
@@ -117,9 +117,9 @@ function compileValue(field: DescField): FindOrder | undefined {
     if (!Array.isArray(value) || value.length === 0) return undefined;
     let order: Order = 'written';
     for (const element of value) {
-      const found = find(element, checked);
-      if (found === undefined) return undefined;
-      if (found === 'other') order = 'other';
+      const elementOrder = find(element, checked);
+      if (elementOrder === undefined) return undefined;
+      if (elementOrder === 'other') order = 'other';
     }
     return order;
   };

@@ -192,8 +192,8 @@ function toE164(text: string): string | undefined {
 }
 
 function withoutExtension(text: string): string {
-  const rest = text.replace(extension, '');
-  return viable.test(rest) ? rest : text;
+  const shortened = text.replace(extension, '');
+  return viable.test(shortened) ? shortened : text;
 }
 
 /** Converts digits of other scripts to ASCII. */

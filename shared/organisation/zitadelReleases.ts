@@ -19,16 +19,16 @@ export const refusingHashes = { since: 'June 2026' } as const satisfies ReleaseR
 
 /** @throws Error if there are no such releases, or if they are not consecutive */
 function rangeOf(behaves: (release: ReleaseRow) => boolean): ReleaseRange {
-  const found = zitadelReleases.filter(behaves);
+  const matches = zitadelReleases.filter(behaves);
   const first = zitadelReleases.findIndex(behaves);
-  const isRange = zitadelReleases.slice(first, first + found.length).every(behaves);
+  const isRange = zitadelReleases.slice(first, first + matches.length).every(behaves);
   if (first < 0 || !isRange) {
-    const names = found.map(({ name }) => name).join(', ') || 'none';
+    const names = matches.map(({ name }) => name).join(', ') || 'none';
     throw new Error(
       `not consecutive: the releases with the same hasStates or writesToFirstOwner (${names}); declare the difference of the last release in another way`,
     );
   }
-  return rangeBetween(found[0], found.at(-1));
+  return rangeBetween(matches[0], matches.at(-1));
 }
 
 type NamedRelease = (typeof zitadelReleases)[number];

@@ -9,34 +9,34 @@ const MAX_LISTED_FIELDS = 20;
 
 /** The first unknown fields of a request, in their order and without duplicates. */
 export class IgnoredFields {
-  private readonly known: readonly string[];
-  private readonly found = new Map<string, IgnoredField>();
+  private readonly knownNames: readonly string[];
+  private readonly ignored = new Map<string, IgnoredField>();
 
-  /** @param known maps both spellings of each known field to the name to suggest */
-  constructor(known: ReadonlyMap<string, string>) {
-    this.known = [...new Set([...known.values()].map(snakeCase))];
+  /** @param knownFields maps both spellings of each known field to the name to suggest */
+  constructor(knownFields: ReadonlyMap<string, string>) {
+    this.knownNames = [...new Set([...knownFields.values()].map(snakeCase))];
   }
 
   get list(): readonly IgnoredField[] {
-    return [...this.found.values()];
+    return [...this.ignored.values()];
   }
 
   add(name: string): void {
-    if (this.found.size >= MAX_LISTED_FIELDS) return;
+    if (this.ignored.size >= MAX_LISTED_FIELDS) return;
     const field = shortenedText(name, MAX_NAME_CHARACTERS);
-    if (this.found.has(field)) return;
-    const nearest = nearestName(name, this.known);
-    this.found.set(field, nearest === undefined ? { field } : { field, nearest });
+    if (this.ignored.has(field)) return;
+    const nearest = nearestName(name, this.knownNames);
+    this.ignored.set(field, nearest === undefined ? { field } : { field, nearest });
   }
 }
 
 /**
  * Lists the unknown fields of a request. A field with the value `null` counts as absent.
- * @param known maps both spellings of each known field to the name to suggest
+ * @param knownFields maps both spellings of each known field to the name to suggest
  */
-export function ignoredFields(body: unknown, known: ReadonlyMap<string, string>): readonly IgnoredField[] {
-  const ignored = new IgnoredFields(known);
+export function ignoredFields(body: unknown, knownFields: ReadonlyMap<string, string>): readonly IgnoredField[] {
+  const ignored = new IgnoredFields(knownFields);
   if (isJsonObject(body))
-    for (const [name, value] of Object.entries(body)) if (value !== null && !known.has(name)) ignored.add(name);
+    for (const [name, value] of Object.entries(body)) if (value !== null && !knownFields.has(name)) ignored.add(name);
   return ignored.list;
 }

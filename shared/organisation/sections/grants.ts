@@ -122,11 +122,11 @@ async function completeProjectGrants(
   userGrants: readonly UserGrant[],
 ): Promise<readonly (Completion | undefined)[]> {
   const incomplete = userGrants.filter(({ json }) => grantIdOf(json) === '');
-  const given = userGrants.filter(({ json }) => grantIdOf(json) !== '');
-  const found = await findProjectGrants(reader, incomplete);
-  const needless = await findNeedless(reader, given);
+  const complete = userGrants.filter(({ json }) => grantIdOf(json) !== '');
+  const grantIds = await findProjectGrants(reader, incomplete);
+  const needless = await findNeedless(reader, complete);
   return userGrants.map((userGrant) => {
-    const id = found.get(userGrant);
+    const id = grantIds.get(userGrant);
     if (id !== undefined) return { value: id, warning: filled(id) };
     return needless.has(userGrant) ? { value: undefined, warning: unset(grantIdOf(userGrant.json)) } : undefined;
   });

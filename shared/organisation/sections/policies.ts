@@ -173,8 +173,8 @@ function fillOwnerTypes(
 function withoutOwnerTypes({ idps, ...policy }: JsonObject, isOwnProvider: OwnProviders): JsonObject {
   if (idps === undefined) return policy;
   const others = listed(idps).map((idp) => {
-    const { ownerType: _, ...own } = idp;
-    return isOwnProvider(textAt(idp, 'idpId', '')) ? own : idp;
+    const { ownerType: _, ...ownProvider } = idp;
+    return isOwnProvider(textAt(idp, 'idpId', '')) ? ownProvider : idp;
   });
   return { ...policy, idps: others };
 }

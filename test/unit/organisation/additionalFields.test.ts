@@ -18,8 +18,8 @@ it.each(withKept)(
     const [given = {}] = recordsOf(everySection('acme', ['other']), section);
     const record = splitKept(section, given).defined;
     const json = withValue(record, path.split('.'), 'value');
-    const { defined, found } = splitKept(section, json);
-    expect(found).toMatchObject([{ declared: { field: { path } }, value: 'value' }]);
+    const { defined, presentFields } = splitKept(section, json);
+    expect(presentFields).toMatchObject([{ declared: { field: { path } }, value: 'value' }]);
     expect(defined).toEqual(record);
   },
 );
