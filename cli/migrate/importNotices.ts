@@ -21,16 +21,13 @@ const keptReasons: ReadonlySet<string> = new Set([
  */
 export function sortNotices(
   response: ImportResponse | undefined,
-  [source, { kind }]: readonly [source: Pick<OpenSide, 'kind'>, target: Pick<OpenSide, 'kind'>],
+  { kind }: Pick<OpenSide, 'kind'>,
   leftToDo: readonly CountedEntry[],
 ) {
   const { errors = [], summary } = response ?? {};
   const { warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
-  // Leaves out two warnings: `not_compared`, because the migration itself compares secrets; and `manifest`, because
-  // ZITADEL's own exports have no manifest.
-  const isKept = ({ type }: CountedEntry) =>
-    type !== 'not_compared' && (type !== 'manifest' || source.kind !== 'zitadel');
-  const warnings = (summary?.warnings ?? []).filter(isKept);
+  // The migration itself compares secrets.
+  const warnings = (summary?.warnings ?? []).filter(({ type }) => type !== 'not_compared');
   const kept = { errors, errorsOmitted, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
   if (kind !== 'zitadel') return { ...kept, warnings: warnings.filter(({ reason }) => reason !== 'hash_unverified') };
   const general = warnings.filter(({ type, reason = '' }) => generalTypes.has(type) || keptReasons.has(reason));

@@ -47,7 +47,7 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
   const { leftOut, inspection } = run.exported;
   const { bytes, tally } = inspection;
   const trial = await tryImport(run, target);
-  const { errors, errorsOmitted, ...notices } = sortNotices(trial, [source, target], leftToDo);
+  const { errors, errorsOmitted, ...notices } = sortNotices(trial, target, leftToDo);
   const [refused, refusedOmitted] =
     trial === undefined ? await findRefused(run, inspection, conflicts) : [errors, errorsOmitted];
   const people = await listConcernedPeople(run, [...refused, ...notices.leftToDo]);

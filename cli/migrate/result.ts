@@ -22,7 +22,7 @@ export async function makeResult(
 ): Promise<MigrationResult> {
   const { source, target } = sides;
   const { settings, response, stored } = run;
-  const sorted = sortNotices(response, [plan.source, target], plan.leftToDo);
+  const sorted = sortNotices(response, target, plan.leftToDo);
   // A migration into a file makes no import, and so has no response. The result then lists the errors of the plan.
   const planned = { errors: plan.refused, errorsOmitted: plan.refusedOmitted };
   const notices = response === undefined ? { ...sorted, ...planned } : sorted;
