@@ -10,14 +10,14 @@ const MAX_DIFFERENCES = 3;
  *     nearestName('withPassword', ['with_passwords', 'with_otp']); // with_passwords
  *     nearestName('keys', ['with_keys']); // with_keys
  */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
+export function nearestName(name: string, knownNames: readonly string[]): string | undefined {
   if (name.length > MAX_NAME_CHARACTERS) return undefined;
   const folded = foldName(name);
   const most = Math.min(MAX_DIFFERENCES, Math.floor(folded.length / 3));
-  const distances = known.map((candidate) => ({ candidate, distance: editDistance(folded, foldName(candidate)) }));
+  const distances = knownNames.map((candidate) => ({ candidate, distance: editDistance(folded, foldName(candidate)) }));
   const [closest] = distances.toSorted((a, b) => a.distance - b.distance);
   if (closest !== undefined && closest.distance <= most) return closest.candidate;
-  return folded.length === 0 ? undefined : known.find((candidate) => candidate.endsWith(`_${name.toLowerCase()}`));
+  return folded.length === 0 ? undefined : knownNames.find((candidate) => candidate.endsWith(`_${name.toLowerCase()}`));
 }
 
 function foldName(name: string): string {

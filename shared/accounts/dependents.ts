@@ -65,16 +65,16 @@ export interface DeletionOptions {
   readonly onDeleting?: OnDeleting | undefined;
 }
 
-export type OnDeleting = (transaction: Transaction, found: readonly Stored[]) => Promise<void>;
+export type OnDeleting = (transaction: Transaction, documents: readonly Stored[]) => Promise<void>;
 
 /**
  * Marks organisations that lose records as having an unknown last import. Otherwise a mirroring import of the same
  * export would create the deleted records again.
  */
-export const forgetImports: OnDeleting = (transaction, found) =>
+export const forgetImports: OnDeleting = (transaction, documents) =>
   forgetLastImport(
     transaction,
-    found.flatMap(({ stored: { orgId = [] } }) => orgId),
+    documents.flatMap(({ stored: { orgId = [] } }) => orgId),
   );
 
 /**
@@ -84,11 +84,11 @@ export const forgetImports: OnDeleting = (transaction, found) =>
  */
 export async function deleteFound(
   store: Pick<Store, 'transaction'>,
-  found: AsyncIterable<readonly Stored[]>,
+  pages: AsyncIterable<readonly Stored[]>,
   { signal, onDeleted, onDeleting }: DeletionOptions = {},
 ): Promise<number> {
   let deleted = 0;
-  for await (const documents of found) {
+  for await (const documents of pages) {
     for (let start = 0; start < documents.length; start += DELETIONS_PER_COMMIT) {
       signal?.throwIfAborted();
       const batch = documents.slice(start, start + DELETIONS_PER_COMMIT);
@@ -151,7 +151,8 @@ export type DeletedUsers = ReadonlyMap<string, string>;
 
 export async function* findReferring(store: Scanned, users: DeletedUsers): AsyncGenerator<readonly Stored[]> {
   for (const range of referringRanges(users))
-    for await (const found of scanStored(store, range)) yield found.filter((document) => refersTo(document, users));
+    for await (const documents of scanStored(store, range))
+      yield documents.filter((document) => refersTo(document, users));
 }
 
 /**
@@ -199,8 +200,8 @@ async function* scanForeign(
   collection: Collection,
   orgIds: ReadonlySet<string>,
 ): AsyncGenerator<readonly Stored[]> {
-  for await (const found of scanStored(store, { collection })) {
-    const foreign = found.filter(({ stored: { orgId = '' } }) => !orgIds.has(orgId));
+  for await (const documents of scanStored(store, { collection })) {
+    const foreign = documents.filter(({ stored: { orgId = '' } }) => !orgIds.has(orgId));
     const records = foreign.flatMap(({ key, stored }) => withSection(stored).map((record) => ({ ...record, key })));
     yield await selectDependents(store, orgIds, records);
   }
@@ -212,9 +213,9 @@ async function* scanOwned(
   orgIds: ReadonlySet<string>,
   owner: (stored: StoredDocument) => string,
 ): AsyncGenerator<readonly Stored[]> {
-  for await (const found of scanStored(store, range)) {
-    const ownerKeys = found.map(({ stored }) => userKey(owner(stored)));
+  for await (const documents of scanStored(store, range)) {
+    const ownerKeys = documents.map(({ stored }) => userKey(owner(stored)));
     const users = await readByPath(store, ownerKeys, ['orgId']);
-    yield found.filter(({ stored }) => orgIds.has(users.get(documentPath(userKey(owner(stored))))?.orgId ?? ''));
+    yield documents.filter(({ stored }) => orgIds.has(users.get(documentPath(userKey(owner(stored))))?.orgId ?? ''));
   }
 }

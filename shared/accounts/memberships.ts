@@ -124,7 +124,7 @@ export function changeRole(
     if (change === 'remove' && isOwner && !force) await holdOtherOwner(store, transaction, membership.userId);
     // Write the role even if the user already has it: a running import then sees a change, and does not overwrite the
     // role.
-    const roles = change === 'add' ? [...new Set([...held, role])] : held.filter((other) => other !== role);
+    const roles = change === 'add' ? [...new Set([...held, role])] : held.filter((heldRole) => heldRole !== role);
     if (change === 'add' && !isHeld && !areCompatible(scope, roles))
       throw rolesIncompatible({ userId: membership.userId, role, held });
     if (roles.length === 0 && membership.orgId !== undefined) {
@@ -167,8 +167,12 @@ function memberFields({ userId, orgId }: Membership, roles: readonly string[], n
 
 function checkRole(role: string, { orgId }: Membership): MembershipScope {
   const scope = orgId === undefined ? 'instance' : 'organisation';
-  const known = knownRoles(scope);
-  if (!known.includes(role))
-    throw roleUnknown({ role, place: scope === 'instance' ? 'the instance' : 'an organisation', fitting: known });
+  const fittingRoles = knownRoles(scope);
+  if (!fittingRoles.includes(role))
+    throw roleUnknown({
+      role,
+      place: scope === 'instance' ? 'the instance' : 'an organisation',
+      fitting: fittingRoles,
+    });
   return scope;
 }

@@ -120,8 +120,8 @@ export async function forgetLastImport(transaction: Transaction, orgIds: Iterabl
   const keys = Array.from(new Set(orgIds), organisationKey);
   const organisations = await transaction.getMany(keys, ['lastImport']);
   const isKnown = (index: number) => (organisations[index]?.lastImport ?? UNKNOWN_IMPORT) !== UNKNOWN_IMPORT;
-  const known = keys.filter((_, index) => isKnown(index));
-  transaction.write(known.map((key) => ({ type: 'update', key, fields: { lastImport: UNKNOWN_IMPORT } })));
+  const knownKeys = keys.filter((_, index) => isKnown(index));
+  transaction.write(knownKeys.map((key) => ({ type: 'update', key, fields: { lastImport: UNKNOWN_IMPORT } })));
 }
 
 /**

@@ -87,7 +87,7 @@ interface StripOptions extends DeletionOptions {
   readonly force?: boolean;
   readonly keeping?: Keeping | undefined;
   readonly check?: ((transaction: Transaction) => Promise<void>) | undefined;
-  readonly onFound?: (found: readonly Stored[]) => void;
+  readonly onFound?: (documents: readonly Stored[]) => void;
 }
 
 const markedFields: readonly FieldName[] = ['orgId', 'partition', 'state', 'changedAt'];
@@ -142,9 +142,9 @@ function markUsers(
 ): Promise<Marking> {
   return store.transaction(async (transaction) => {
     const keys = userIds.map(userKey);
-    const found = await transaction.getMany(keys, markedFields);
+    const storedUsers = await transaction.getMany(keys, markedFields);
     const present = userIds.flatMap((userId, index) => {
-      const stored = found[index];
+      const stored = storedUsers[index];
       return stored === undefined || isInDeletion(stored) ? [] : [[userId, stored] as const];
     });
     await check?.(transaction);
@@ -187,10 +187,10 @@ async function changeUsers<Value>(
   users: ReadonlyMap<string, Value>,
   change: (value: Value) => DocumentChanges,
 ): Promise<void> {
-  const all = [...users];
-  for (let start = 0; start < all.length; start += USERS_PER_COMMIT)
+  const entries = [...users];
+  for (let start = 0; start < entries.length; start += USERS_PER_COMMIT)
     await store.transaction(async (transaction) => {
-      for (const [userId, value] of all.slice(start, start + USERS_PER_COMMIT))
+      for (const [userId, value] of entries.slice(start, start + USERS_PER_COMMIT))
         transaction.write([{ type: 'update', key: userKey(userId), fields: change(value) }]);
     });
 }
@@ -229,9 +229,9 @@ export async function deleteStripped(
     signal?.throwIfAborted();
     const keys = userIds.slice(start, start + USERS_PER_COMMIT).map(userKey);
     await store.transaction(async (transaction) => {
-      const found = await readDependents(transaction, keys);
-      await onDeleting?.(transaction, found);
-      await deleteWithClaims(transaction, found);
+      const dependents = await readDependents(transaction, keys);
+      await onDeleting?.(transaction, dependents);
+      await deleteWithClaims(transaction, dependents);
     });
   }
 }
@@ -250,9 +250,9 @@ export async function finishDeletions(
   for await (const { orgId = '', body } of readMarked(store, orgIds, ['orgId', 'body']))
     users.set(textAt(parseObject(body), 'userId', ''), orgId);
   if (users.size === 0) return;
-  const forgetting: OnDeleting = async (transaction, found) => {
-    await onDeleting?.(transaction, found);
-    const others = found.filter(({ stored: { orgId = '' } }) => !orgIds.has(orgId));
+  const forgetting: OnDeleting = async (transaction, documents) => {
+    await onDeleting?.(transaction, documents);
+    const others = documents.filter(({ stored: { orgId = '' } }) => !orgIds.has(orgId));
     await forgetImports(transaction, others);
   };
   await deleteFound(store, observed(findReferring(store, users), onFound), {
@@ -263,10 +263,10 @@ export async function finishDeletions(
 }
 
 async function* observed(
-  found: AsyncIterable<readonly Stored[]>,
+  pages: AsyncIterable<readonly Stored[]>,
   onFound: StripOptions['onFound'],
 ): AsyncGenerator<readonly Stored[]> {
-  for await (const documents of found) {
+  for await (const documents of pages) {
     onFound?.(documents);
     yield documents;
   }

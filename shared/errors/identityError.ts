@@ -173,8 +173,8 @@ export class IdentityError extends Error {
   }
 }
 
-export function hasCode(error: unknown, ...some: readonly Code[]): error is IdentityError {
-  return error instanceof IdentityError && some.includes(error.code);
+export function hasCode(error: unknown, ...codes: readonly Code[]): error is IdentityError {
+  return error instanceof IdentityError && codes.includes(error.code);
 }
 
 function messageOf(

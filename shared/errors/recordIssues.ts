@@ -425,6 +425,6 @@ export function zitadelIssue(message: string): ReportedIssue {
 }
 
 export function because<Reason extends RecordReason>(reason: Reason, params: Parameters<Reason>): Meaning {
-  const all = issueParams(params);
-  return Object.keys(all).length === 0 ? { reason } : { reason, params: all };
+  const reportedParams = issueParams(params);
+  return Object.keys(reportedParams).length === 0 ? { reason } : { reason, params: reportedParams };
 }

@@ -228,8 +228,8 @@ function parseRequestBody(content: Buffer): unknown {
     if (kind !== 'object') throw bodyNoObject();
     return 'keep';
   }, limits);
-  const found = splitter.push(content);
+  const splitValues = splitter.push(content);
   splitter.end();
-  const [value] = found.map(uniqueValue);
+  const [value] = splitValues.map(uniqueValue);
   return value;
 }

@@ -201,8 +201,8 @@ const validRequestId = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** Returns the client's id if it is valid, else the platform's id, else a new id. */
 export function requestIdFrom(readHeader: (name: string) => string | undefined): string {
-  const given = [readHeader('x-request-id'), readHeader('function-execution-id')];
-  return given.find((id) => id !== undefined && validRequestId.test(id)) ?? newRequestId();
+  const ids = [readHeader('x-request-id'), readHeader('function-execution-id')];
+  return ids.find((id) => id !== undefined && validRequestId.test(id)) ?? newRequestId();
 }
 
 export const newRequestId = (): string => randomUUID();

@@ -72,9 +72,9 @@ async function createAuthClient(
   endpoint: string | undefined,
   signal: AbortSignal,
 ): Promise<AuthClient | GoogleAuth> {
-  const found = account === DEFAULT_CREDENTIALS ? await findDefaultCredentials(scopes[target.use]) : account;
-  if (found === undefined) throw credentialsMissing({ place: objectUri(target) });
-  return 'clientEmail' in found ? await exchangeKey(found, target, endpoint, signal) : found;
+  const credentials = account === DEFAULT_CREDENTIALS ? await findDefaultCredentials(scopes[target.use]) : account;
+  if (credentials === undefined) throw credentialsMissing({ place: objectUri(target) });
+  return 'clientEmail' in credentials ? await exchangeKey(credentials, target, endpoint, signal) : credentials;
 }
 
 /**

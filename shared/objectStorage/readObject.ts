@@ -31,10 +31,10 @@ export async function pinObject(
   target: Target,
 ): Promise<PinnedObject & { readonly custom: Readonly<Record<string, string>> }> {
   const file = storage.bucket(target.bucket).file(target.path);
-  const [found] = await file.getMetadata().catch((reason: unknown) => {
+  const [objectMetadata] = await file.getMetadata().catch((reason: unknown) => {
     throw storageError(reason, target);
   });
-  const { generation, size, crc32c, contentEncoding, metadata: custom = {} } = metadata.parse(found);
+  const { generation, size, crc32c, contentEncoding, metadata: custom = {} } = metadata.parse(objectMetadata);
   if (contentEncoding !== undefined && contentEncoding !== '') throw objectEncoded({ at: objectUri(target) });
   const pinned = { storage, target, generation, size, crc32c };
   return { generation, size, custom, read: (signal) => readGeneration(pinned, signal) };

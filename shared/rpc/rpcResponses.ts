@@ -183,14 +183,14 @@ export function isGrpcWebText(contentType: string): boolean {
 }
 
 export async function* fromBase64(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let rest = '';
+  let undecoded = '';
   for await (const chunk of chunks) {
-    const text = rest + Buffer.from(chunk).toString('latin1');
+    const text = undecoded + Buffer.from(chunk).toString('latin1');
     const decodable = text.length - (text.length % 4);
-    rest = text.slice(decodable);
+    undecoded = text.slice(decodable);
     yield Buffer.from(text.slice(0, decodable), 'base64');
   }
-  if (rest !== '') yield Buffer.from(rest, 'base64');
+  if (undecoded !== '') yield Buffer.from(undecoded, 'base64');
 }
 
 /** The flag of a frame with uncompressed trailers. The next four bytes of the frame are its length. */

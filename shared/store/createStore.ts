@@ -37,14 +37,14 @@ function createReads<Past extends Moment>(
 ): Reads<Past> {
   const read: Reads<Past>['read'] = async (keys, fields = fieldNames, at) => {
     const stored = sealedFieldNames(fields);
-    const found = await database.read(keys, stored, at, call);
-    for (const document of found.documents) if (document !== undefined) counts.read++;
-    if (stored === fields) return found;
-    const documents = found.documents.map((document, index) => {
+    const result = await database.read(keys, stored, at, call);
+    for (const document of result.documents) if (document !== undefined) counts.read++;
+    if (stored === fields) return result;
+    const documents = result.documents.map((document, index) => {
       const key = keys[index];
       return document && key && unsealFields(document, key, keyring);
     });
-    return { documents, versions: found.versions };
+    return { documents, versions: result.versions };
   };
 
   async function* scan(range: ScanRange, at: Past): AsyncGenerator<readonly StoredDocument[]> {

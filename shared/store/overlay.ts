@@ -73,10 +73,10 @@ async function readThrough(
   if (layer.isEmpty()) return await base.getMany(keys, fields);
   const written = keys.map((key) => layer.read(key));
   const unwritten = keys.filter((_key, index) => written[index] === undefined);
-  const found = (unwritten.length === 0 ? [] : await base.getMany(unwritten, fields))[Symbol.iterator]();
+  const baseDocuments = (unwritten.length === 0 ? [] : await base.getMany(unwritten, fields))[Symbol.iterator]();
   return keys.map((key, index) => {
     const document = written[index];
-    if (document === undefined) return found.next().value;
+    if (document === undefined) return baseDocuments.next().value;
     return document === null ? undefined : { id: key.id, ...pick(document, fields) };
   });
 }

@@ -31,8 +31,8 @@ export function openFirestoreDatabase(address: DatabaseAddress, leaseMs = LEASE_
   const connections = new WeakMap<StoreCall, FirestoreConnection>();
   const connectionOf = (call: StoreCall | undefined) => {
     if (call === undefined) return connection;
-    const known = connections.get(call);
-    if (known !== undefined) return known;
+    const existingConnection = connections.get(call);
+    if (existingConnection !== undefined) return existingConnection;
     const called = { ...connection, deadline: createDeadline(call.signal), ...(call.isBulk ? { limiter } : {}) };
     connections.set(call, called);
     return called;

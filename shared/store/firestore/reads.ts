@@ -31,17 +31,17 @@ export async function getDocuments(
   const state = at === undefined ? {} : { readTime: at.timestamp };
   const names = keys.map((key) => documentName(connection, key));
   const distinct = [...new Set(names)];
-  const found = new Map<string, DocumentMessage>();
+  const messagesByName = new Map<string, DocumentMessage>();
   let readTime: Timestamp | undefined;
   for (let from = 0; from < distinct.length; from += NAMES_PER_REQUEST) {
     const documents = distinct.slice(from, from + NAMES_PER_REQUEST);
     const request = { database, documents, mask: selectedPaths(fields), ...state };
     for (const response of await collectResponses(deadline, () => batchGetDocuments(connection, request))) {
-      if (response.found !== undefined) found.set(response.found.name, response.found);
+      if (response.found !== undefined) messagesByName.set(response.found.name, response.found);
       readTime = response.readTime ?? readTime;
     }
   }
-  const messages = names.map((name) => found.get(name));
+  const messages = names.map((name) => messagesByName.get(name));
   return {
     documents: messages.map((message) => message && decodeDocument(message, fields)),
     versions: messages.map((message) => message && encodeVersion(message)),

@@ -22,7 +22,7 @@ interface KeySource {
  */
 export class Keyring {
   private readonly source: KeySource;
-  private readonly known = new Map<string, MasterKey>();
+  private readonly keysById = new Map<string, MasterKey>();
 
   constructor(source: KeySource) {
     this.source = source;
@@ -40,16 +40,16 @@ export class Keyring {
   /** Reads all keys, newest first. */
   keys(): readonly MasterKey[] {
     const keys = this.source.read();
-    for (const key of keys) this.known.set(key.id, key);
+    for (const key of keys) this.keysById.set(key.id, key);
     return keys;
   }
 
   /** @throws IdentityError UNAVAILABLE if the key is unknown */
   require(id: string): MasterKey {
-    const known = this.known.get(id);
-    if (known !== undefined) return known;
+    const knownKey = this.keysById.get(id);
+    if (knownKey !== undefined) return knownKey;
     if (this.isEmpty) throw masterKeyMissing();
-    const added = this.known.get(id);
+    const added = this.keysById.get(id);
     if (added === undefined) throw masterKeyUnknown({ id });
     return added;
   }

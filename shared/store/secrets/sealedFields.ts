@@ -18,8 +18,8 @@ const sealedLists = new WeakMap<readonly FieldName[], readonly FieldName[]>();
  * is `fields` itself.
  */
 export function sealedFieldNames(fields: readonly FieldName[]): readonly FieldName[] {
-  const known = sealedLists.get(fields);
-  if (known !== undefined) return known;
+  const cachedNames = sealedLists.get(fields);
+  if (cachedNames !== undefined) return cachedNames;
   const sealed = secrets.some(({ name }) => fields.includes(name))
     ? fields.map((field) => secrets.find(({ name }) => name === field)?.sealedName ?? field)
     : fields;

@@ -105,8 +105,8 @@ interface SelectStatements {
 const selects = new WeakMap<readonly FieldName[], SelectStatements>();
 
 function selectSql(fields: readonly FieldName[]): SelectStatements {
-  const known = selects.get(fields);
-  if (known !== undefined) return known;
+  const cachedStatements = selects.get(fields);
+  if (cachedStatements !== undefined) return cachedStatements;
   const columns = [...fields.map(column), 'version'].join(', ');
   const keys = Array.from({ length: SELECTED_TOGETHER }, (_, position) => `(${position}, ?, ?)`);
   const statements = {
@@ -204,8 +204,8 @@ const writeStatements = { create: new Map<number, string>(), update: new Map<num
  * @param present a bit for each field; see `addPresent`
  */
 function writeSql(type: 'create' | 'update', present: number): string {
-  const known = writeStatements[type].get(present);
-  if (known !== undefined) return known;
+  const cachedSql = writeStatements[type].get(present);
+  if (cachedSql !== undefined) return cachedSql;
   const columns = ['version', ...storedFieldNames.filter((_, at) => (present & (1 << at)) !== 0).map(column)];
   const sql =
     type === 'create'
