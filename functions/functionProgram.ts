@@ -22,10 +22,10 @@ export async function functionProgram(
 ): Promise<FunctionProgram> {
   const store = await openStore(config.storeLocation, { isAttended });
   const audit = openAudit(store, config);
-  const all = [...routes({ store, audit, now: () => new Date() }), ...healthRoutes(store)];
+  const allRoutes = [...routes({ store, audit, now: () => new Date() }), ...healthRoutes(store)];
   const app = createApp({
     ...config,
-    routes: withOpenApi(all, stateLimits(config.limits, config.transferBucket !== undefined), loadEndpoints),
+    routes: withOpenApi(allRoutes, stateLimits(config.limits, config.transferBucket !== undefined), loadEndpoints),
   });
   return { app, close: () => audit.close() };
 }

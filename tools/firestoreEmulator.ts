@@ -25,8 +25,8 @@ export interface Emulator extends AsyncDisposable {
  * @throws Error with the end of the emulator's output, if the emulator does not start
  */
 export async function startEmulator(heap: string, isBrief = false): Promise<Emulator | { readonly missing: string }> {
-  const found = findEmulator();
-  return 'missing' in found ? found : start(found, [`-Xmx${heap}`, ...(isBrief ? BRIEF : [])]);
+  const emulator = findEmulator();
+  return 'missing' in emulator ? emulator : start(emulator, [`-Xmx${heap}`, ...(isBrief ? BRIEF : [])]);
 }
 
 async function start(

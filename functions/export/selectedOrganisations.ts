@@ -51,12 +51,12 @@ export async function selectOrganisations(
       organisations: () => scanAll(snapshot, isSelected, organisationSection, organisationRowFields),
       scan: (section, fields) => scanAll(snapshot, isSelected, section, fields),
     };
-  const found = await readByIds(snapshot, ids.filter(isSelected).sort(compareBytes));
+  const selectedOrganisations = await readByIds(snapshot, ids.filter(isSelected).sort(compareBytes));
   return {
     async *organisations() {
-      yield found;
+      yield selectedOrganisations;
     },
-    scan: (section, fields) => scanEach(snapshot, found, section, fields),
+    scan: (section, fields) => scanEach(snapshot, selectedOrganisations, section, fields),
   };
 }
 
@@ -99,13 +99,13 @@ async function* scanEach(
 }
 
 async function readByIds(snapshot: Snapshot, orgIds: readonly string[]): Promise<readonly StoredDocument[]> {
-  const found: StoredDocument[] = [];
+  const organisations: StoredDocument[] = [];
   for (let start = 0; start < orgIds.length; start += READ_BATCH) {
     const keys = orgIds.slice(start, start + READ_BATCH).map((orgId) => ({ collection, id: documentId(orgId) }));
     const documents = await snapshot.getMany(keys, organisationRowFields);
-    found.push(...documents.filter((document) => document !== undefined));
+    organisations.push(...documents.filter((document) => document !== undefined));
   }
-  return found.filter((document) => !isInRemoval(document));
+  return organisations.filter((document) => !isInRemoval(document));
 }
 
 /** Compares texts by their UTF-8 bytes, as databases do; JavaScript compares UTF-16 units. */

@@ -220,8 +220,8 @@ async function begin(
  */
 async function readOthersRemoved(store: DocumentStore, orgIds: readonly string[]): Promise<ReadonlySet<string>> {
   const removed = await readRemovals(store);
-  const own = orgIds.find((orgId) => removed.has(orgId));
-  if (own !== undefined) throw organisationRemoved({ orgId: own });
+  const removedOrgId = orgIds.find((orgId) => removed.has(orgId));
+  if (removedOrgId !== undefined) throw organisationRemoved({ orgId: removedOrgId });
   return removed;
 }
 

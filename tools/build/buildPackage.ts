@@ -37,7 +37,7 @@ const copies = {
  */
 export async function buildPackage(lock: LockFile, directory: string): Promise<BuiltPackage> {
   const { files, inputs } = await bundle(lock);
-  const all = [...inputs, ...swaggerUi];
+  const allInputs = [...inputs, ...swaggerUi];
   await rm(directory, { recursive: true, force: true });
   await mkdir(join(directory, 'cli', SWAGGER_UI), { recursive: true });
   await mkdir(join(directory, 'tools'));
@@ -46,9 +46,9 @@ export async function buildPackage(lock: LockFile, directory: string): Promise<B
   for (const [from, to] of Object.entries(copies)) await copyFile(join(root, from), join(directory, to));
   await chmod(join(directory, 'cli', 'bin.cjs'), 0o755);
   await copyFile(join(root, 'tools', 'build', 'packageReadme.md'), join(directory, 'README.md'));
-  await writeFile(join(directory, 'THIRD-PARTY-NOTICES.txt'), await thirdPartyNotice(all, lock));
+  await writeFile(join(directory, 'THIRD-PARTY-NOTICES.txt'), await thirdPartyNotice(allInputs, lock));
   await writeFile(join(directory, 'package.json'), toJson(manifest()));
-  return { directory, inputs: all, codeBytes: files.reduce((sum, { contents }) => sum + contents.length, 0) };
+  return { directory, inputs: allInputs, codeBytes: files.reduce((sum, { contents }) => sum + contents.length, 0) };
 }
 
 function manifest(): object {

@@ -35,10 +35,10 @@ const ofRun = [
 
 /** Renders the report about the first migration of the documentation, with a fixed time and fixed ports. */
 export async function sampleReport(file: string): Promise<string> {
-  const given = await readFile(file, 'utf8');
-  const read: MigrationResult = JSON.parse(given);
+  const json = await readFile(file, 'utf8');
+  const read: MigrationResult = JSON.parse(json);
   const text = ofRun
-    .reduce((changed, [pattern, fixed]) => changed.replace(pattern, fixed), given)
+    .reduce((changed, [pattern, fixed]) => changed.replace(pattern, fixed), json)
     .replaceAll(read.source.place, 'http://127.0.0.1:8080')
     .replaceAll(read.target.place, 'http://127.0.0.1:8081')
     .replace(generatedId, '300000000000000000');

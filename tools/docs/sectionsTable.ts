@@ -70,10 +70,10 @@ const USUAL_LENGTH = '200';
 function describeField(field: DescField, prefix: string): string[] {
   const path = `${prefix}${field.jsonName}`;
   const described = describeRules(field);
-  const own = described.join() === USUAL_LENGTH ? `**${code(path)}**` : [code(path), ...described].join(' ');
+  const fieldText = described.join() === USUAL_LENGTH ? `**${code(path)}**` : [code(path), ...described].join(' ');
   return field.message !== undefined && hasRules(field.message)
-    ? [own, ...describeFields(field.message, `${path}.`)]
-    : [own];
+    ? [fieldText, ...describeFields(field.message, `${path}.`)]
+    : [fieldText];
 }
 
 function hasRules({ fields }: DescMessage): boolean {

@@ -30,8 +30,8 @@ interface Subject extends Referring {
 export async function checkBatch(context: CheckContext, plans: readonly Planned[]): Promise<BatchRecord[]> {
   const checked: BatchRecord[] = [];
   for await (const part of inParts(await completeRecords(context.store, plans))) {
-    const found = await readFound(context, unsettled(part));
-    for (const record of part) checked.push(isSettled(record) ? record : checkRecord(context, record, found));
+    const documents = await readFound(context, unsettled(part));
+    for (const record of part) checked.push(isSettled(record) ? record : checkRecord(context, record, documents));
   }
   return checked;
 }
@@ -77,8 +77,8 @@ async function readFound(
   const permits = references.flatMap(({ permit }) => permit ?? []);
   const targets = subjects.flatMap(({ gift }) => gift?.target ?? []);
   const parents = subjects.flatMap(parentsOf);
-  const known = state.created.find([...others, ...targets]);
-  const unknown = [...others, ...permits, ...targets].filter((key) => !known.has(documentPath(key)));
+  const created = state.created.find([...others, ...targets]);
+  const unknown = [...others, ...permits, ...targets].filter((key) => !created.has(documentPath(key)));
   const [existing, whole] = await Promise.all([
     readByPath(store, unknown, [
       ...targetFields,
@@ -87,9 +87,9 @@ async function readFound(
     ]),
     readByPath(store, checked, [...targetFields, 'body']),
   ]);
-  const found = new Map([...known, ...existing, ...whole]);
+  const documents = new Map([...created, ...existing, ...whole]);
   const differing = parents.filter(({ key, digest }) => {
-    const parent = found.get(documentPath(key));
+    const parent = documents.get(documentPath(key));
     return parent !== undefined && parent.digest !== digest;
   });
   const compared = await readByPath(
@@ -101,7 +101,7 @@ async function readFound(
   const isGone = (path: string, { ownerId = '' }: StoredDocument) =>
     isDoomed(path, mirror) || isDeleted(ownerId, mirror);
   return new Map(
-    [...found, ...compared].filter(
+    [...documents, ...compared].filter(
       ([path, target]) => target !== undefined && !isRemoved(target, removed) && !isGone(path, target),
     ),
   );
@@ -124,19 +124,19 @@ function isRemoved(target: StoredDocument, removed: ReadonlySet<string>): boolea
   return removed.has(textAt(parseObject(target.body), 'projectGrant.grantedOrgId', ''));
 }
 
-function checkRecord({ rules, state }: CheckContext, subject: Subject, found: Found): BatchRecord {
-  const referring = withoutMissingTargets(subject, found);
-  const rejection = subject.plan.rejection ?? findRejection(referring, found, state.created);
+function checkRecord({ rules, state }: CheckContext, subject: Subject, documents: Found): BatchRecord {
+  const referring = withoutMissingTargets(subject, documents);
+  const rejection = subject.plan.rejection ?? findRejection(referring, documents, state.created);
   if (rejection === 'notCarried') {
-    const warnings = [...subject.warnings, ...ownTargets(referring, found)];
+    const warnings = [...subject.warnings, ...ownTargets(referring, documents)];
     return { plan: subject.plan, outcome: withWarnings({ kind: rejection }, warnings) };
   }
-  if (rejection !== undefined && lacksTarget(referring, found))
+  if (rejection !== undefined && lacksTarget(referring, documents))
     return { plan: subject.plan, outcome: failed(rejection) };
   const { gift } = subject;
-  const target = gift && found.get(documentPath(gift.target));
+  const target = gift && documents.get(documentPath(gift.target));
   const privilege = gift && { ...gift, existed: target !== undefined && !isCreatedByCall(rules, target) };
-  const kept = keptReferences(referring, found);
+  const kept = keptReferences(referring, documents);
   const warnings = kept.length === 0 ? referring.warnings : [...referring.warnings, ...kept];
   const plan = rejection === undefined ? referring.plan : { ...referring.plan, rejection };
   return { plan, warnings, privilege };

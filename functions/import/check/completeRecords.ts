@@ -22,8 +22,8 @@ export async function completeRecords(
   const completable = plans.filter(({ record }) => record.section.completed !== undefined);
   for (const [{ completed }, ofSection] of Map.groupBy(completable, ({ record }) => record.section)) {
     const records = ofSection.map(({ record }) => record);
-    const found = await completed?.complete(reader, records);
-    for (const [index, plan] of ofSection.entries()) completions.set(plan, found?.[index]);
+    const sectionCompletions = await completed?.complete(reader, records);
+    for (const [index, plan] of ofSection.entries()) completions.set(plan, sectionCompletions?.[index]);
   }
   return plans.map((plan) => complete(plan, completions.get(plan)));
 }

@@ -56,16 +56,16 @@ export class CreatedRecords {
   }
 
   find(keys: readonly DocumentKey[]): ReadonlyMap<string, StoredDocument> {
-    const found = new Map<string, StoredDocument>();
-    if (this.kept.size === 0) return found;
+    const documents = new Map<string, StoredDocument>();
+    if (this.kept.size === 0) return documents;
     for (const key of keys) {
       const path = documentPath(key);
       const kept = this.kept.get(path);
       if (kept === undefined) continue;
       const { orgId, section, digest } = kept;
       const partition = sectionPartition(orgId, section);
-      found.set(path, { id: key.id, orgId, partition, createdAt: this.stamp, ...defined({ digest }) });
+      documents.set(path, { id: key.id, orgId, partition, createdAt: this.stamp, ...defined({ digest }) });
     }
-    return found;
+    return documents;
   }
 }

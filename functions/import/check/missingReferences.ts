@@ -30,15 +30,15 @@ type TargetRejection = KeyedIssue | 'notCarried';
  */
 export function findRejection(
   { plan: { record }, references }: Referring,
-  found: Found,
+  documents: Found,
   created: Pick<CreatedRecords, 'lacks'>,
 ): Rejection | undefined {
   for (const reference of references) {
-    const isMissing = found.get(documentPath(reference.key)) === undefined;
+    const isMissing = documents.get(documentPath(reference.key)) === undefined;
     if (isMissing && created.lacks(reference.key)) return 'notCarried';
-    const rejected = checkReference(reference, references, found, record);
+    const rejected = checkReference(reference, references, documents, record);
     if (rejected === undefined) continue;
-    return typeof rejected === 'object' ? withTarget(rejected, reference, references, found) : rejected;
+    return typeof rejected === 'object' ? withTarget(rejected, reference, references, documents) : rejected;
   }
   return undefined;
 }
@@ -47,9 +47,9 @@ export function findRejection(
  * Whether a target of a record is missing or being deleted. If the record is stored, the deletion of the target will
  * also delete the record.
  */
-export function lacksTarget({ references }: Referring, found: Found): boolean {
+export function lacksTarget({ references }: Referring, documents: Found): boolean {
   return references.some((planned) => {
-    const target = found.get(documentPath(planned.key));
+    const target = documents.get(documentPath(planned.key));
     return target === undefined ? !isKeptIfMissing(planned) : isInDeletion(target);
   });
 }
@@ -57,14 +57,14 @@ export function lacksTarget({ references }: Referring, found: Found): boolean {
 function checkReference(
   planned: PlannedReference,
   others: readonly PlannedReference[],
-  found: Found,
+  documents: Found,
   record: OrganisationRecord,
 ): TargetRejection | undefined {
-  const rejection = checkTarget(planned, found, record);
+  const rejection = checkTarget(planned, documents, record);
   const { missing, missingBesideOwn } = planned.reference;
   if (missingBesideOwn === undefined || rejection !== missing) return rejection;
   const beside = others.find(({ key }) => key.collection === missingBesideOwn.collection);
-  const isOwn = beside !== undefined && found.get(documentPath(beside.key))?.orgId === record.orgId;
+  const isOwn = beside !== undefined && documents.get(documentPath(beside.key))?.orgId === record.orgId;
   return isOwn ? missingBesideOwn.issue : missing;
 }
 
@@ -72,13 +72,14 @@ function withTarget(
   issue: KeyedIssue,
   planned: PlannedReference,
   references: readonly PlannedReference[],
-  found: Found,
+  documents: Found,
 ): RecordIssue {
-  const targetOf = ({ key }: PlannedReference) => found.get(documentPath(key));
+  const targetOf = ({ key }: PlannedReference) => documents.get(documentPath(key));
   // Another reference of the record may have caused the issue: a missing target of that reference has the same issue.
-  const explains = (other: PlannedReference) => other === planned || other.reference.missing.key === issue.key;
+  const explains = (candidate: PlannedReference) =>
+    candidate === planned || candidate.reference.missing.key === issue.key;
   const missing = [planned, ...references].find(
-    (other) => explains(other) && targetOf(other) === undefined && !isKeptIfMissing(other),
+    (candidate) => explains(candidate) && targetOf(candidate) === undefined && !isKeptIfMissing(candidate),
   );
   const organisation = issue === planned.reference.ifForeign ? targetOf(planned)?.orgId : undefined;
   if (missing === undefined && organisation === undefined) return issue;
@@ -89,16 +90,20 @@ function withTarget(
   return { ...issue, reason: 'reference_foreign', params: { field, id, organisation } };
 }
 
-function checkTarget(planned: PlannedReference, found: Found, record: OrganisationRecord): TargetRejection | undefined {
+function checkTarget(
+  planned: PlannedReference,
+  documents: Found,
+  record: OrganisationRecord,
+): TargetRejection | undefined {
   const { reference, key, permit } = planned;
-  const target = found.get(documentPath(key));
+  const target = documents.get(documentPath(key));
   if (reference.isParent === true && !isStoredParent(record, target)) return 'notCarried';
   if (target === undefined && isKeptIfMissing(planned)) return undefined;
   if (target === undefined || isInDeletion(target)) return reference.missing;
   const isOwn = target.orgId === record.orgId;
   if (!isOwn && reference.ifForeign === 'notCarried') return 'notCarried';
   const body = reference.check === undefined ? undefined : parseObject(target.body);
-  const isPermitted = permit !== undefined && found.get(documentPath(permit)) !== undefined;
+  const isPermitted = permit !== undefined && documents.get(documentPath(permit)) !== undefined;
   const ifForeign = isPermitted || isOpen(reference, body, record.orgId) ? undefined : reference.ifForeign;
   if (isOwn && reference.ifOwn !== undefined) return 'notCarried';
   if (!isOwn && typeof ifForeign === 'object') return ifForeign;
@@ -122,18 +127,18 @@ function isKeptIfMissing({ reference, targetId }: PlannedReference): boolean {
  * Lists the warnings about references that require a target in another organisation, if the target belongs to the
  * record's own organisation. The import omits such a record.
  */
-export function ownTargets({ plan, references }: Referring, found: Found): RecordWarning[] {
+export function ownTargets({ plan, references }: Referring, documents: Found): RecordWarning[] {
   const { orgId } = plan.record;
   return references.flatMap(({ reference: { ifOwn }, key }) =>
-    ifOwn !== undefined && found.get(documentPath(key))?.orgId === orgId ? [ifOwn] : [],
+    ifOwn !== undefined && documents.get(documentPath(key))?.orgId === orgId ? [ifOwn] : [],
   );
 }
 
 /** Lists the warnings about missing targets that do not prevent the import of the record. */
-export function keptReferences({ references }: Referring, found: Found): readonly RecordWarning[] {
+export function keptReferences({ references }: Referring, documents: Found): readonly RecordWarning[] {
   return references.flatMap((planned) => {
     const { keptIfMissing } = planned.reference;
-    const isKept = isKeptIfMissing(planned) && found.get(documentPath(planned.key)) === undefined;
+    const isKept = isKeptIfMissing(planned) && documents.get(documentPath(planned.key)) === undefined;
     return isKept && keptIfMissing !== undefined ? [warn(keptIfMissing, { provider: planned.targetId })] : [];
   });
 }

@@ -11,15 +11,15 @@ import type { Found, Referring } from './missingReferences.ts';
  * record unchanged if no role or action would remain. Removing roles is safe: a grant with fewer roles gives fewer
  * rights than in the source.
  */
-export function withoutMissingTargets(referring: Referring, found: Found): Referring {
+export function withoutMissingTargets(referring: Referring, documents: Found): Referring {
   const { plan, warnings, references } = referring;
   const partial = partialReferences.get(plan.record.section);
   if (partial === undefined) return referring;
   const { field, collection, reason } = partial;
-  const granted = grantedRoles(referring, found);
+  const granted = grantedRoles(referring, documents);
   const targets = referencesTo(collection, references);
   const isMissing = ({ reference, key, targetId }: PlannedReference) => {
-    const target = found.get(documentPath(key));
+    const target = documents.get(documentPath(key));
     const isForeign = reference.ifForeign !== undefined && target?.orgId !== plan.record.orgId;
     return target === undefined || isForeign || granted?.has(targetId) === false;
   };
@@ -43,8 +43,8 @@ function referencesTo(collection: Collection, references: readonly PlannedRefere
 }
 
 /** Returns the roles of the project grant that a record uses; undefined if the record uses no project grant. */
-function grantedRoles({ plan, references }: Referring, found: Found): ReadonlySet<string> | undefined {
+function grantedRoles({ plan, references }: Referring, documents: Found): ReadonlySet<string> | undefined {
   const [reference] = referencesTo('projectGrants', references);
-  const grant = reference && found.get(documentPath(reference.key));
+  const grant = reference && documents.get(documentPath(reference.key));
   return grant && new Set(textsAt(parseObject(grant.body), 'projectGrant.roleKeys[]', plan.record.orgId));
 }

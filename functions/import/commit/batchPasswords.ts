@@ -52,8 +52,8 @@ export class BatchPasswords {
   }
 
   private verify(plan: RecordPlan, hash: string): Promise<boolean> {
-    const known = this.verified.get(plan);
-    if (known?.hash === hash) return known.result;
+    const verification = this.verified.get(plan);
+    if (verification?.hash === hash) return verification.result;
     const result = verifyPassword(plan.record.clearPassword ?? '', hash, this.signal);
     this.verified.set(plan, { hash, result });
     return result;

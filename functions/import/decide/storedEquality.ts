@@ -82,10 +82,10 @@ function differencesOf(
   documents: ReadonlyMap<string, StoredDocument>,
   keepsStates: boolean,
 ): readonly FieldDifference[] {
-  const [given, found] = comparedContents(record, stored);
+  const [fileContent, storedContent] = comparedContents(record, stored);
   const isOwnProvider = (idpId: string) => documents.get(documentPath(providerKey(idpId)))?.orgId === record.orgId;
-  const differences = fieldDifferences(record.section, given, found, isOwnProvider);
-  return differences.filter((difference) => !isOmission(difference, given, keepsStates));
+  const differences = fieldDifferences(record.section, fileContent, storedContent, isOwnProvider);
+  return differences.filter((difference) => !isOmission(difference, fileContent, keepsStates));
 }
 
 function providerKey(idpId: string): DocumentKey {
@@ -160,8 +160,13 @@ export function isSameRecord(
  */
 export function hasStoredContent(plan: RecordPlan, stored: StoredDocument): boolean {
   if (!isSameRecord(plan, stored)) return false;
-  const [given, found] = comparedContents(plan.record, stored);
+  const [fileContent, storedContent] = comparedContents(plan.record, stored);
   const bare = { secrets: {}, otpEmail: undefined };
-  const differences = fieldDifferences(plan.record.section, { ...given, ...bare }, { ...found, ...bare }, () => false);
-  return differences.every((difference) => isOmission(difference, given, true));
+  const differences = fieldDifferences(
+    plan.record.section,
+    { ...fileContent, ...bare },
+    { ...storedContent, ...bare },
+    () => false,
+  );
+  return differences.every((difference) => isOmission(difference, fileContent, true));
 }

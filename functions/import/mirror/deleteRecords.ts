@@ -111,12 +111,12 @@ function deleteUnchanged(
   keys: readonly DocumentKey[],
 ): Promise<readonly DocumentKey[]> {
   return store.transaction(async (transaction) => {
-    const found = await readDependents(transaction, keys);
-    const byPath = new Map(found.map(({ key, stored }) => [documentPath(key), stored]));
+    const dependents = await readDependents(transaction, keys);
+    const byPath = new Map(dependents.map(({ key, stored }) => [documentPath(key), stored]));
     const changed = findChanged(transaction, byPath, position);
     if (changed.size === 0) {
-      await onDeleting(transaction, found);
-      await deleteWithClaims(transaction, found);
+      await onDeleting(transaction, dependents);
+      await deleteWithClaims(transaction, dependents);
     }
     return keys.filter((key) => changed.has(documentPath(key)));
   });

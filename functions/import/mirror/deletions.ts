@@ -187,9 +187,9 @@ export class Deletions implements Disposable {
   foreseen(path: string): ForeseenOutcome | undefined {
     if (!this.isReplaced(path)) return undefined;
     const sql = 'SELECT kind FROM dependents WHERE path = ? AND kind IS NOT NULL';
-    const found = this.database.statement(sql).get(path);
-    if (found === undefined) return undefined;
-    const { kind } = foreseenRow.parse(found);
+    const columns = this.database.statement(sql).get(path);
+    if (columns === undefined) return undefined;
+    const { kind } = foreseenRow.parse(columns);
     const writeWarnings = this.warnings.get(path);
     return writeWarnings === undefined ? { kind } : { kind, writeWarnings };
   }
@@ -217,9 +217,9 @@ export class Deletions implements Disposable {
    */
   findFree(path: string): DocumentKey | undefined {
     const sql = 'SELECT path, collection, id, section, org FROM deletions WHERE path = ? AND held = 0';
-    const found = this.database.statement(sql).get(path);
-    if (found === undefined) return undefined;
-    const { collection, id } = row.parse(found);
+    const columns = this.database.statement(sql).get(path);
+    if (columns === undefined) return undefined;
+    const { collection, id } = row.parse(columns);
     return { collection, id };
   }
 
@@ -250,8 +250,8 @@ export class Deletions implements Disposable {
   }
 
   /** A property, not a method, so that callers can pass it as a callback. */
-  readonly markFound = (found: readonly Pick<Stored, 'key'>[]): void => {
-    for (const { key } of found) this.markDone(documentPath(key));
+  readonly markFound = (records: readonly Pick<Stored, 'key'>[]): void => {
+    for (const { key } of records) this.markDone(documentPath(key));
   };
 
   isDone(path: string): boolean {

@@ -31,12 +31,12 @@ export async function listDeletions(reader: Reader, deletions: Deletions, limit:
   const list = async (batches: Iterable<readonly { readonly key: DocumentKey; readonly orgId: string }[]>) => {
     for (const batch of batches) {
       if (listed.length >= limit) return;
-      const found = await reader.getMany(
+      const documents = await reader.getMany(
         batch.map(({ key }) => key),
         [...describedFields, 'ownerId'],
       );
       for (const [index, { key, orgId }] of batch.entries())
-        for (const deletion of describeDeletion(found[index], orgId))
+        for (const deletion of describeDeletion(documents[index], orgId))
           listed.push({ path: documentPath(key), deletion });
     }
   };

@@ -106,9 +106,9 @@ export async function requireCurrent(
   const replaced = new Set(settings.replaceChanged);
   const existing = new Set<string>();
   for await (const batch of inTurns(orgIds, READ_BATCH, signal)) {
-    const found = await store.getMany(batch.map(organisationKey), ['lastImport']);
+    const organisations = await store.getMany(batch.map(organisationKey), ['lastImport']);
     for (const [index, orgId] of batch.entries()) {
-      const stored = found[index];
+      const stored = organisations[index];
       if (stored === undefined) continue;
       existing.add(orgId);
       const last = lastImportOf(stored);
@@ -283,8 +283,10 @@ async function* scanRequiring(
         if (section !== undefined) yield { section, collection, stored };
       }
     }
-  const own = sections.filter(({ collection, references = [] }) => references.length > 0 && !foreign.has(collection));
-  yield* scanOwn(store, orgIds, own, fields, signal);
+  const ownSections = sections.filter(
+    ({ collection, references = [] }) => references.length > 0 && !foreign.has(collection),
+  );
+  yield* scanOwn(store, orgIds, ownSections, fields, signal);
 }
 
 export async function findAlong(store: MirroredStore, deletions: Deletions, signal: AbortSignal): Promise<void> {

@@ -62,8 +62,8 @@ export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Pr
   const { maxDeleted = 0 } = settings;
   if (isDeleting && deletions.size > maxDeleted) throw mirrorTooLarge({ records: deletions.size, limit: maxDeleted });
   const listed = isDeleting ? await listDeletions(store, deletions, MAX_LISTED_ISSUES) : [];
-  const onDeleting: OnDeleting = async (transaction, found) => {
-    const deleted = found.filter(({ key }) => !deletions.isReplaced(documentPath(key)));
+  const onDeleting: OnDeleting = async (transaction, documents) => {
+    const deleted = documents.filter(({ key }) => !deletions.isReplaced(documentPath(key)));
     const described = deleted.flatMap(({ stored }) => describeDeletion(stored, stored.orgId));
     await settings.onDeleting?.(transaction, described);
   };

@@ -56,12 +56,12 @@ async function referenceErrors(
 ): Promise<ImportError[]> {
   const errors: ImportError[] = [];
   for await (const batch of inTurns(obstacles, READ_BATCH, signal)) {
-    const found = await store.getMany(
+    const targets = await store.getMany(
       batch.map(({ key }) => key),
       describedFields,
     );
     for (const [index, { referring }] of batch.entries()) {
-      const target = describeRecord(found[index]);
+      const target = describeRecord(targets[index]);
       const referrer = describeRecord(referring);
       if (target === undefined || referrer === undefined) continue;
       const params = { referrer: `${referrer.type} ${referrer.id}`, organisation: referrer.orgId };
@@ -72,8 +72,8 @@ async function referenceErrors(
 }
 
 export async function changedErrors(store: Reader, keys: readonly DocumentKey[]): Promise<readonly ImportError[]> {
-  const found = await store.getMany(keys, describedFields);
-  return found.map(describeRecord).flatMap((kept) => {
+  const documents = await store.getMany(keys, describedFields);
+  return documents.map(describeRecord).flatMap((kept) => {
     return kept === undefined ? [] : [keptError(kept.type, kept.id, { reason: 'deletion_of_changed' })];
   });
 }

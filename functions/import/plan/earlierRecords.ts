@@ -51,8 +51,8 @@ export function identifyingId({ section, json, orgId }: KeyedRecord): string {
 const pathsBySection = new Map<Section, readonly FieldPath[]>();
 
 function identifyingPaths(section: Section): readonly FieldPath[] {
-  const known = pathsBySection.get(section);
-  if (known !== undefined) return known;
+  const cachedPaths = pathsBySection.get(section);
+  if (cachedPaths !== undefined) return cachedPaths;
   const { key, completed, references = [] } = section;
   const isPerOrganisation = references.some(({ ifForeign }) => ifForeign === 'notCarried');
   const paths = [...key.filter((path) => path !== completed?.field), ...(isPerOrganisation ? ['$orgId'] : [])];

@@ -90,8 +90,8 @@ export class InspectedRecords implements RecordVisitor {
 
   /** Does not find records whose stored key differs from the identifying id. */
   find({ collection, id }: DocumentKey): InspectedRecord | undefined {
-    const found = this.byId.get(collection)?.get(id);
-    return found?.key.id === id ? found : undefined;
+    const record = this.byId.get(collection)?.get(id);
+    return record?.key.id === id ? record : undefined;
   }
 
   /** Looks up whether the first organisation is stored. Until the answer arrives, records are kept. */

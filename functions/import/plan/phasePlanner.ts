@@ -63,18 +63,18 @@ export class PhasePlanner {
     return [];
   }
 
-  private planNext(given: OrganisationRecord, target: TargetOrganisation | undefined): Planned[] {
+  private planNext(fileRecord: OrganisationRecord, target: TargetOrganisation | undefined): Planned[] {
     const { report } = this.context.state;
-    const { section } = given;
+    const { section } = fileRecord;
     if (target === undefined) {
       report.count('failed', section.name);
       return [];
     }
-    if (given.invalid !== undefined) {
-      report.add(given, failed(given.invalid));
+    if (fileRecord.invalid !== undefined) {
+      report.add(fileRecord, failed(fileRecord.invalid));
       return [];
     }
-    const { record, issue: valueIssue } = this.convert(given, target);
+    const { record, issue: valueIssue } = this.convert(fileRecord, target);
     const isExcluded = this.earlier?.excludes(record) === true;
     const issue = isExcluded ? repetitionIssue(section) : valueIssue;
     const rejection = issue === undefined ? this.validate(record, target) : undefined;
@@ -90,14 +90,14 @@ export class PhasePlanner {
    * Converts a record's values. Removes a field that only one record of an organisation can have, such as a domain's
    * primary mark, if another record has precedence.
    */
-  private convert(given: OrganisationRecord, target: TargetOrganisation): NormalisedRecord {
-    const { adjusted, v1 } = given.section;
+  private convert(fileRecord: OrganisationRecord, target: TargetOrganisation): NormalisedRecord {
+    const { adjusted, v1 } = fileRecord.section;
     const adjustment = adjusted?.adjust(
-      given.json,
-      (mark) => target.header.lastMarked.get(mark) === documentPath(recordKey(given)),
+      fileRecord.json,
+      (mark) => target.header.lastMarked.get(mark) === documentPath(recordKey(fileRecord)),
       target,
     );
-    const result = normaliseRecord(given, adjustment && adjusted?.field);
+    const result = normaliseRecord(fileRecord, adjustment && adjusted?.field);
     const stated = withStated(result.record, this.context.inspection.stated);
     const adjusting = adjustment === undefined ? stated : { ...stated, adjustment };
     if (this.context.source.isV1 !== true || v1?.convert === undefined) return { ...result, record: adjusting };

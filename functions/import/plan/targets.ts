@@ -105,10 +105,10 @@ export async function settleLoginNames(context: ImportContext, targets: Targets)
   const settled = new Map<string, boolean>();
   for await (const orgIds of inTurns([...new Set(claiming.map(({ header }) => header.orgId))], SCOPE_BATCH, signal)) {
     const scopes = await store.transaction(async (transaction) => {
-      const found = await readLoginNameScopes(transaction, orgIds, loginNamesByDefault);
-      const open = orgIds.filter((_orgId, index) => found[index] === undefined);
+      const storedScopes = await readLoginNameScopes(transaction, orgIds, loginNamesByDefault);
+      const open = orgIds.filter((_orgId, index) => storedScopes[index] === undefined);
       transaction.write(open.map(defaultScopeWrite));
-      return found;
+      return storedScopes;
     }, signal);
     for (const [index, orgId] of orgIds.entries()) settled.set(orgId, scopes[index] ?? loginNamesByDefault);
   }

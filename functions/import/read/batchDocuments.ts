@@ -26,9 +26,9 @@ export class BatchDocuments {
 
   async read(keys: readonly DocumentKey[], fields: readonly FieldName[] = comparedFields): Promise<void> {
     if (keys.length === 0) return;
-    const found = await this.transaction.getMany(keys, fields);
+    const documents = await this.transaction.getMany(keys, fields);
     for (const [index, key] of keys.entries()) {
-      const document = found[index];
+      const document = documents[index];
       if (document !== undefined) this.byPath.set(documentPath(key), document);
     }
   }
@@ -55,8 +55,8 @@ export class BatchDocuments {
     const keys = plans.flatMap(({ claims }) =>
       claims.flatMap(({ key }) => mirror.deletions.findFree(this.byPath.get(documentPath(key))?.ownerId ?? '') ?? []),
     );
-    const found = await readDependents(this.transaction, distinctKeys(keys));
-    const freed = found.map(
+    const dependents = await readDependents(this.transaction, distinctKeys(keys));
+    const freed = dependents.map(
       ({ key, stored }) => [documentPath(key), { key, stored, claims: storedClaims(stored) }] as const,
     );
     await this.readNames(freed.flatMap(([, { claims }]) => claims));

@@ -132,9 +132,9 @@ async function readDifferences(
     const remaining = withoutDeleted(documents.byPath, mirror);
     return passwords.withSamePassword(pairs.filter(([plan, stored]) => isEqual(plan, stored, remaining, onConflict)));
   };
-  const found = documents.pairs(records);
-  const equalByDigest = await findEqual(found.filter((pair) => !isUndecided(pair)));
-  const differing = found.filter(([plan]) => !equalByDigest.has(plan));
+  const storedPairs = documents.pairs(records);
+  const equalByDigest = await findEqual(storedPairs.filter((pair) => !isUndecided(pair)));
+  const differing = storedPairs.filter(([plan]) => !equalByDigest.has(plan));
   // An overwrite needs the whole stored body. An error that lists the differing fields needs it, too.
   const whole = keeps ? differing.filter(isUndecided) : differing;
   await Promise.all([

@@ -66,7 +66,7 @@ interface KnownNames {
 }
 
 export class ReservedNames {
-  private known: KnownNames = { version: undefined, owners: new Map() };
+  private knownNames: KnownNames = { version: undefined, owners: new Map() };
   private reads = 0;
   private readonly mirror: Mirror | undefined;
 
@@ -105,21 +105,21 @@ export class ReservedNames {
   ): Promise<ReadonlyMap<string, string | undefined>> {
     const copy = copies.slice(this.reads % COPIES).slice(0, 1);
     this.reads++;
-    let { known } = this;
-    const unknown = keys.filter(({ id }) => !known.owners.has(id));
+    let { knownNames } = this;
+    const unknown = keys.filter(({ id }) => !knownNames.owners.has(id));
     const [stored, ...claims] = await transaction.getMany([...copy, ...unknown], ['digest', 'orgId', 'ownerId']);
-    if (stored?.digest !== known.version) {
-      known = { version: stored?.digest, owners: new Map() };
-      this.known = known;
+    if (stored?.digest !== knownNames.version) {
+      knownNames = { version: stored?.digest, owners: new Map() };
+      this.knownNames = knownNames;
       if (unknown.length < keys.length) return this.readOwners(transaction, keys);
     }
     transaction.hold(copy);
-    const owners = new Map(keys.map(({ id }) => [id, known.owners.get(id)]));
+    const owners = new Map(keys.map(({ id }) => [id, knownNames.owners.get(id)]));
     for (const [index, { id }] of unknown.entries()) {
       const claim = claims[index];
       const owner = isDeleted(claim?.ownerId ?? '', this.mirror) ? undefined : claim?.orgId;
       owners.set(id, owner);
-      if (known.owners.size < MAX_KNOWN_NAMES) known.owners.set(id, owner);
+      if (knownNames.owners.size < MAX_KNOWN_NAMES) knownNames.owners.set(id, owner);
     }
     return owners;
   }

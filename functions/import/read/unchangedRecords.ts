@@ -62,7 +62,7 @@ export async function findUnchanged(
   };
   for await (const batch of inTurns(stored, READ_BATCH, signal)) {
     const unread = batch.map((record) => record.references.filter((key) => !isUnchanged(key, record.orgId)));
-    const [found, references] = await Promise.all([
+    const [documents, references] = await Promise.all([
       store.getMany(
         batch.map(({ key }) => key),
         mirror === undefined ? contentFields : mirroredFields,
@@ -75,7 +75,7 @@ export async function findUnchanged(
     };
     const equal = batch.filter(
       (record, index) =>
-        isStored(record, found[index], mirror) &&
+        isStored(record, documents[index], mirror) &&
         unread[index]?.every((key) => isIntact(key, record.orgId)) === true &&
         (mirror === undefined || !record.references.some((key) => isDoomed(documentPath(key), mirror))),
     );

@@ -152,11 +152,11 @@ interface SortedFields {
   readonly ignored: IgnoredFields;
 }
 
-function addField(found: SplitValue, { fields, inline, ignored }: SortedFields): void {
-  const { path, kind, start, end, value } = found;
+function addField(splitValue: SplitValue, { fields, inline, ignored }: SortedFields): void {
+  const { path, kind, start, end, value } = splitValue;
   const name = String(path[0]);
   const field = inlineFields.get(name);
-  if (importFields.has(name)) fields[name] = uniqueValue(found);
+  if (importFields.has(name)) fields[name] = uniqueValue(splitValue);
   else if (field !== undefined && value !== null) inline.push({ field, kind, start, end });
   else if (field === undefined && (value !== null || path.length > 1)) ignored.add(name);
 }

@@ -55,9 +55,9 @@ export async function nameRepetitions({ source, settings, report, signal }: Repo
   const collections = new Set(Array.from(repetitions.values(), ({ collection }) => collection));
   const firsts = new Map<string, NamedRecord>();
   const visitor = {
-    add: (given: OrganisationRecord) => {
-      if (given.invalid !== undefined || !collections.has(given.section.collection)) return;
-      const { record } = normaliseRecord(given);
+    add: (fileRecord: OrganisationRecord) => {
+      if (fileRecord.invalid !== undefined || !collections.has(fileRecord.section.collection)) return;
+      const { record } = normaliseRecord(fileRecord);
       const key = identifyingKey(record);
       if (wanted.has(key) && !firsts.has(key)) firsts.set(key, named(record));
     },

@@ -109,8 +109,8 @@ export class ImportReport {
     this.addError(toRecordError(record, issue));
   }
 
-  addError(given: ImportError): void {
-    this.errors.add(withShortTexts(given));
+  addError(error: ImportError): void {
+    this.errors.add(withShortTexts(error));
   }
 
   explainError(position: number, meaning: Meaning): void {
@@ -186,8 +186,8 @@ export class ImportReport {
     };
   }
 
-  addWarning(given: ImportWarning): void {
-    this.warnings.add(withShortTexts(given));
+  addWarning(warning: ImportWarning): void {
+    this.warnings.add(withShortTexts(warning));
   }
 
   private listId(record: OrganisationRecord): void {
