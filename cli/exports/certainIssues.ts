@@ -21,8 +21,8 @@ type Warning = ImportResponse['summary']['warnings'][number];
 export const noIssues: CertainIssues = { errors: [], errorsOmitted: 0, warnings: [], warningsOmitted: 0 };
 
 /**
- * The result leaves out issues that depend on the target's records, and issues that the command reports in its own
- * words.
+ * Reasons of issues that the result leaves out. These issues depend on the target's records, or the command reports
+ * them in its own words.
  */
 const excluded = new Set<string | undefined>([
   'reference_missing',
@@ -35,8 +35,9 @@ const excluded = new Set<string | undefined>([
 ]);
 
 /**
- * Imports a valid file into an empty instance that stores nothing. This instance and the exporting instance have the
- * same default for login names. Memory does not grow with the file.
+ * Finds the issues that every import of a valid file will have. To find them, imports the file into an empty instance
+ * that stores nothing. This instance and the exporting instance have the same default for login names. Memory does not
+ * grow with the file.
  */
 export async function findCertainIssues(
   { open }: Pick<ExportFile, 'open'>,
@@ -70,8 +71,8 @@ export async function findCertainIssues(
 }
 
 /**
- * An import drops a role or an action that is missing in the target, and warns. Converts this warning to one that the
- * target must have the role or action. Returns other warnings unchanged.
+ * An import drops a role or an action that is missing in the target, and warns. This function converts the warning to a
+ * warning that the target must have the role or action. Returns other warnings unchanged.
  */
 function partRequirement(warning: Warning): Warning {
   const { reason, params: { role, action, field = '' } = {}, ...record } = warning;

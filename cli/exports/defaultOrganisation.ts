@@ -1,8 +1,9 @@
 import type { PlaceExportOptions, PlaceFacts } from './placeInterfaces.ts';
 
 /**
- * An export leaves the default organisation out because its users, such as the token's user, operate the source.
- * @returns undefined if the call selects organisations, and for a file
+ * Returns the id of the default organisation. An export leaves it out because its users, such as the token's user,
+ * operate the source.
+ * @returns undefined if the call selects organisations, or if the source is a file
  */
 export function stayingOrganisation(
   facts: Pick<PlaceFacts, 'defaultOrgId'> | undefined,

@@ -14,12 +14,12 @@ import type { ExportFile, FilePlace } from './placeInterfaces.ts';
 export interface FailedFile {
   readonly place: string;
   readonly records: number;
-  /** The number of failed records that the file lacks: the response does not list them, or their text is too large. */
-  readonly missing: number;
   /**
-   * The number of records in the file that the import stored incompletely: without some of their roles, actions or list
-   * elements.
+   * The number of failed records that the file lacks, because the response does not list them or their text is too
+   * large.
    */
+  readonly missing: number;
+  /** The number of records in the file that the import stored without some of their roles, actions or list elements. */
   readonly partial: number;
 }
 
@@ -36,7 +36,7 @@ const partialReasons: ReadonlySet<string> = new Set<WarningReason>([
 /**
  * Stores the failed records of an import with their organisations, in the form of the imported file. If the import
  * stored all records completely, stores no file.
- * @throws IdentityError the errors of `FilePlace.store`; the errors of reading the content
+ * @throws IdentityError if `FilePlace.store` throws it, or if the content cannot be read
  */
 export async function storeFailed(
   file: FilePlace,
@@ -56,7 +56,7 @@ export async function storeFailed(
   return { place, records: writing.records, missing: Math.max(0, failed - writing.records), partial: writing.partial };
 }
 
-/** For each error, counts the records whose type and id the error contains. */
+/** Reads the file. For each error, counts the records with the type and the id that the error contains. */
 async function find(
   content: ExportFile,
   failed: FailedRecords,
@@ -72,8 +72,8 @@ async function find(
 }
 
 /**
- * The records of a file that have the same type and id. `found` counts them in the first reading; `passed` counts the
- * valid ones in the second reading.
+ * Counts of the records that have the same type and id in a file. The first reading counts all of them as `found`. The
+ * second reading counts the valid records as `passed`.
  */
 interface Namesakes {
   readonly errors: number;
@@ -87,8 +87,8 @@ interface Namesakes {
 class FailedRecords {
   private readonly byName = new Map<string, Namesakes>();
   /**
-   * The organisations about which the response lists errors. `missing` contains only organisations that the target does
-   * not have. All records of these organisations have failed.
+   * The organisations about which the response lists errors. `missing` contains those of them that the target does not
+   * have. All records of the organisations in `missing` have failed.
    */
   private readonly orgIds = new Set<string>();
   private readonly missing: ReadonlySet<string>;
@@ -161,7 +161,9 @@ class FailedRecords {
     return found.size;
   }
 
-  /** Returns an entry for each record, given or nested, about which the response lists errors. */
+  /**
+   * Returns an entry for the given record and for each of its nested records, if the response lists errors about it.
+   */
   private named(record: OrganisationRecord) {
     return [record, ...nestedRecords(record, []).map((nested) => nested.record)].flatMap((each) => {
       const namesakes = this.byName.get(nameOf(each.section.error.type, readableId(each) ?? ''));
@@ -176,7 +178,10 @@ function nameOf(type: string, id: string): string {
 
 const types: readonly string[] = [organisationSection, ...sections].map(({ error }) => error.type);
 
-/** The type in an error may be about a part of the record, such as `human_user_otp`. */
+/**
+ * Returns the type of the record. The type in an error may describe only a part of the record, such as
+ * `human_user_otp`.
+ */
 function typeOfRecord(type: string): string {
   if (types.includes(type)) return type;
   return types.filter((each) => type.startsWith(`${each}_`)).sort((a, b) => b.length - a.length)[0] ?? type;

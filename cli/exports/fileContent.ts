@@ -10,13 +10,17 @@ import { JsonError, locatedMessage } from '../../shared/json/jsonError.ts';
 import { isStorageFull } from '../../shared/systemCode.ts';
 import type { ExportFile } from './placeInterfaces.ts';
 
-/** A disposal for content without resources, and for content whose owner disposes of the resources. */
+/**
+ * A disposal method that does nothing. Used for content that has no resources, and for content whose resources belong
+ * to the caller.
+ */
 export const undisposed = { [Symbol.asyncDispose]: async () => {} };
 
 export type CountBytes = (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
 /**
- * A caller can read the content repeatedly, and can see which fraction of the file was read.
+ * Returns content that a caller can read repeatedly. Its method `fraction` returns which part of the stored bytes was
+ * read.
  * @param isPlain whether the stored bytes are not compressed
  * @param open reads the decompressed content, and passes the stored bytes through `count`
  */
@@ -45,8 +49,8 @@ export function storedContent(
 
 /**
  * Returns content that can be read repeatedly: the given content if it permits this, otherwise a copy. A large copy is
- * a temporary file.
- * @throws IdentityError SPOOL_FULL, SPOOL_UNUSABLE
+ * stored in a temporary file.
+ * @throws IdentityError SPOOL_FULL or SPOOL_UNUSABLE if the copy cannot be stored
  */
 export async function makeRepeatable(
   content: ExportFile,
@@ -60,7 +64,8 @@ export async function makeRepeatable(
 
 /**
  * If storing fails, closes the storage.
- * @throws IdentityError SPOOL_FULL, SPOOL_UNUSABLE; the errors of reading the bytes; the signal's reason
+ * @throws IdentityError SPOOL_FULL or SPOOL_UNUSABLE if the bytes cannot be stored. Also throws the errors of reading
+ * the bytes, and the signal's reason
  */
 export async function storeContent(
   bytes: AsyncIterable<Uint8Array>,
@@ -104,7 +109,7 @@ export function compressFor(name: string, content: AsyncIterable<Uint8Array>): A
 
 /**
  * Yields the JSON of an export file, decompressed if necessary.
- * @throws IdentityError for damaged or incomplete content
+ * @throws IdentityError if the content is damaged or incomplete
  */
 export async function* readExportJson(place: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
@@ -115,8 +120,8 @@ export async function* readExportJson(place: string, content: AsyncIterable<Uint
 }
 
 /**
- * Adds the place's name to the error of a damaged file, or of a file that is not an export. Returns other errors
- * unchanged.
+ * Converts an error about a damaged file, or about a file that is not an export, to an error with the place's name.
+ * Returns other errors unchanged.
  */
 export function sourceError(place: string, error: unknown): unknown {
   if (!(error instanceof JsonError)) return error;

@@ -48,8 +48,8 @@ export class FileSecrets implements RecordVisitor {
 
   /**
    * Returns the kinds of secrets that an import of the file can change. These are the kinds that the file contains, and
-   * the kinds that the export included although the source had none. Client secrets count as passwords, as in an
-   * export.
+   * the kinds that the export included although the source had none. Client secrets belong to the kind `passwords`, as
+   * in an export.
    */
   selection(request: ExportedRequest): SecretSelection {
     const { withPasswords, ...others } = this.stated(request);
@@ -77,8 +77,8 @@ export function providersOf({ section, json }: OrganisationRecord): readonly str
 }
 
 /**
- * Records of a section that refer to the same identity providers. `documents` contains the first records; `others` is
- * the number of further records.
+ * Records of a section that refer to the same identity providers. `documents` contains the first of these records, and
+ * `others` is the number of further records.
  */
 interface ProviderUsers {
   readonly section: Section;
@@ -92,9 +92,12 @@ const MAX_PROVIDER_USERS = 100;
 
 export class FileFacts implements RecordVisitor {
   private readonly imports: ImportFacts | undefined;
-  /** Records whose identity providers have not appeared in the file yet. The providers may follow later in the file. */
+  /**
+   * Records that refer to identity providers which the file has not contained so far. The providers may still follow.
+   * The records are grouped by section, organisation and identity providers.
+   */
   private readonly providerUsers = new Map<string, ProviderUsers>();
-  /** `bytes` is the size of the records' JSON without secrets. */
+  /** The size of each section of the file, by the section's name. `bytes` is the size of the JSON without secrets. */
   readonly sections = new Map<string, { records: number; bytes: number }>();
   hashFormats: Counts = {};
   readonly secrets = new FileSecrets();
@@ -138,7 +141,7 @@ export class FileFacts implements RecordVisitor {
     return ids.filter((id) => this.imports?.hasProvider(orgId, id) === false);
   }
 
-  /** The caller must have added all records. */
+  /** The caller must have added all records of the file before. */
   private listProviderUsers(): void {
     for (const { section, orgId, ids, documents, others } of this.providerUsers.values()) {
       const missing = this.missing(orgId, ids);
@@ -158,7 +161,7 @@ export class FileFacts implements RecordVisitor {
   }
 
   /**
-   * @param forZitadel whether ZITADEL is the target; otherwise an instance of this service is
+   * @param forZitadel whether the target is ZITADEL, instead of an instance of this service
    * @param asked the kinds of secrets that the call requested
    */
   leftToDo(request: ExportedRequest, forZitadel = false, asked?: SecretSelection): readonly CountedEntry[] {

@@ -10,7 +10,7 @@ export interface OwnedItem extends ExportFileItem {
 }
 
 /**
- * Yields one list of items for each chunk of bytes.
+ * Yields a list of items for each chunk of bytes in the file.
  * @throws Error if an organisation does not begin with the field `orgId`, which all exports write first
  */
 export async function* readItems(

@@ -8,9 +8,9 @@ import type { ExportFile, FilePlace, PlaceExportOptions } from './placeInterface
 import type { ExportedRequest } from './recordCounter.ts';
 
 /**
- * Requires that a call selects all kinds of secrets that an import of a file changes, because an import always uses the
- * whole file.
- * @param request what the export of the file included, from the file's manifest
+ * Requires that a call selects all kinds of secrets that an import of the file can change. An import always uses the
+ * whole file, so it cannot leave out a kind.
+ * @param request the secrets that the export of the file included, according to the file's manifest
  * @throws IdentityError USAGE_INVALID if the call does not select one of these kinds
  */
 export function requireSelected(
@@ -30,9 +30,9 @@ export function requireSelected(
 }
 
 /**
- * First checks that the file is valid and complete, and that the call selects all its secrets.
- * @throws IdentityError USAGE_INVALID if the call does not select all secrets of the file; other errors for an invalid
- * file, or if the manifest does not match the file
+ * Opens an export file after a check that it is valid and complete, and that the call selects all its secrets.
+ * @throws IdentityError USAGE_INVALID if the call does not select all secrets of the file. Throws other errors if the
+ * file is invalid or does not match its manifest
  */
 export async function openWithSecrets(
   place: FilePlace,

@@ -14,7 +14,7 @@ export function noOutcomes(): Record<keyof OutcomeCounts, Counts> {
   return { created: {}, unchanged: {}, overwritten: {}, skipped: {}, failed: {}, notCarried: {}, unconfirmed: {} };
 }
 
-/** Adds the empty counts that a summary can lack. */
+/** Returns the counts of a summary, with empty counts for outcomes that the summary lacks. */
 export function outcomeCounts({
   created,
   unchanged,
@@ -45,8 +45,8 @@ export function countSettled({
 const severalRequests = { type: 'import', ...warn('requests_repeated', {}) };
 
 /**
- * Returns no warning if the summary already contains the warning about several requests, or if no record is unchanged.
- * The last response counts the records of earlier requests as unchanged.
+ * Returns a warning that the last response counts the records of earlier requests as unchanged. Returns no warning if
+ * no record is unchanged, or if the summary already contains this warning.
  */
 export function repetitionWarnings({
   unchanged,

@@ -21,9 +21,9 @@ export interface PlaceInspection extends Inspection {
 
 interface Reading {
   readonly visitor?: RecordVisitor | undefined;
-  /** The name in the progress for this reading. */
+  /** The name of this reading in the progress output. */
   readonly label?: string;
-  /** May read the file again after its validation. */
+  /** Called with the validated file. May read the file again. */
   readonly use?: (file: ExportFile, inspection: Inspection) => Promise<void>;
   /** The organisations that the export must contain. */
   readonly required?: SelectedOrganisations;
@@ -32,8 +32,8 @@ interface Reading {
 }
 
 /**
- * @throws IdentityError for an invalid export file, and for a manifest that does not match the file;
- * COMMAND_INTERRUPTED if the signal aborts
+ * @throws IdentityError if the export file is invalid or does not match its manifest, and COMMAND_INTERRUPTED if the
+ * signal aborts
  */
 export function inspectPlace(
   { name, readExport }: Place,
@@ -44,9 +44,10 @@ export function inspectPlace(
   return interruptible(signal, NOTHING_CHANGED, async () => {
     await using resources = new AsyncDisposableStack();
     const counter = new RecordCounter(name, required);
-    // `use` reads the content after the phase below. So this function disposes of the content, not the phase.
+    // `use` may read the content after the end of the phase below. So the content is disposed of at the end of this
+    // function.
     const content = resources.use(await readExport(options, signal));
-    // An earlier, interrupted reading may have passed records to the visitor. This call discards them.
+    // Discards the records that an earlier, interrupted reading has passed to the visitor.
     visitor?.reset();
     // A file ignores the options of `readExport` and returns all its organisations. So the reading below selects the
     // organisations.

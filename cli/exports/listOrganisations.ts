@@ -4,7 +4,7 @@ import { textAt } from '../../shared/json/jsonObject.ts';
 import { makeRepeatable } from './fileContent.ts';
 import type { DatabasePlace, ListedOrganisation } from './placeInterfaces.ts';
 
-/** Makes an export that contains only the organisations themselves, without their records. */
+/** Lists the organisations of a place. Reads them from an export that contains only the organisations themselves. */
 export async function listExportedOrganisations(
   readExport: DatabasePlace['readExport'],
   signal: AbortSignal,

@@ -2,8 +2,8 @@ import type { FilePass } from '../../shared/exportFile/filePass.ts';
 import { type TallyOptions, tallyExport } from '../../shared/exportFile/inspection.ts';
 
 /**
- * @param json yields the file without a manifest; its last byte is the closing brace
- * @param describe called after `json` has ended
+ * @param json yields the file without a manifest. The last byte of this file must be the closing brace
+ * @param describe returns the manifest. Called after `json` has ended
  */
 export async function* withManifest(
   json: AsyncIterable<Uint8Array>,

@@ -9,10 +9,10 @@ import type { ImportResponse } from './importResponse.ts';
 
 type Deletion = NonNullable<ImportResponse['deletions']>[number];
 
-/** The records that an import has deleted, or that a dry run predicts as deleted. */
+/** The records that an import has deleted or, after a dry run, would delete. */
 export interface MirrorDeletions {
   readonly deleted: Readonly<Counts>;
-  /** The first of the deleted records: users, then members and grants, then all others. */
+  /** The deleted records, up to a maximum number. Users come first, then members and grants, then all other records. */
   readonly deletions: readonly Deletion[];
   readonly deletionsOmitted: number;
 }
@@ -22,7 +22,10 @@ export function deletionsOf({ deletions = [], summary }: ImportResponse): Mirror
   return { deleted, deletions, deletionsOmitted };
 }
 
-/** For all other sections, the output contains only numbers of deleted records. */
+/**
+ * Sections whose deleted records the output lists, each with the type of its records. For all other sections, the
+ * output contains only numbers of deleted records.
+ */
 const listedSections: ReadonlyMap<string, string> = new Map([
   ['humanUsers', 'human_user'],
   ['machineUsers', 'machine_user'],
@@ -62,8 +65,9 @@ interface Asked extends Pick<Surroundings, 'stdin' | 'stderr' | 'signal' | 'envi
 }
 
 /**
- * @param about the lines before the question
- * @returns the number that the user confirmed; undefined without consent
+ * @param about lines that the command prints before the question
+ * @returns the number of deletions that the user has confirmed. Undefined if the user did not confirm it, or if the
+ * command cannot ask
  * @throws IdentityError MIRROR_DELETES_TOO_MUCH if `--max-deleted` is smaller than the number
  */
 export async function confirmDeletions(
@@ -81,7 +85,7 @@ export async function confirmDeletions(
   return answer.trim() === String(number) ? number : undefined;
 }
 
-/** @throws IdentityError MIRROR_DELETES_TOO_MUCH if `--max-deleted` is smaller than the number */
+/** @throws IdentityError MIRROR_DELETES_TOO_MUCH if `--max-deleted` is smaller than the number of deletions */
 export function requirePermitted(records: number, { options: { 'max-deleted': limit } }: Pick<Asked, 'options'>): void {
   if (limit !== undefined && records > limit) throw mirrorTooLarge({ records, limit });
 }

@@ -2,7 +2,7 @@ import { words } from '../../shared/errors/nouns.ts';
 import { findSection, organisationSection } from '../../shared/organisation/allSections.ts';
 import { countList } from '../terminal/numberTexts.ts';
 
-/** Under this outcome, unknown fields of the file are counted as well as sections. */
+/** The counts of this outcome contain unknown fields of the file in addition to sections. */
 const NOT_CARRIED = 'not carried';
 
 /** Returns the line with an outcome's counts, such as `created: people 2`. */

@@ -14,23 +14,23 @@ import type { ProgressOutput } from '../terminal/progress.ts';
 import type { acceptableLosses } from '../terminal/valueFormats.ts';
 import type { ImportResponse } from './importResponse.ts';
 
-/** A loss in ZITADEL that a call may accept, instead of an error. */
+/** A kind of loss in ZITADEL. A call fails because of such a loss unless the call accepts this kind. */
 export type AcceptableLoss = (typeof acceptableLosses)[number];
 
-/** Options of a call that the options of a request do not contain. */
+/** Options of an export or import that a request to an instance does not contain. */
 interface CallOptions {
-  /** The time limit in milliseconds. By default, each place has its own limit. */
+  /** The time limit in milliseconds. If it is undefined, the place uses its own time limit. */
   readonly timeoutMs?: number | undefined;
   /** The losses in ZITADEL that the call accepts. Any other loss is an error. */
   readonly accepted?: readonly AcceptableLoss[] | undefined;
   /**
-   * The kinds of secrets that the call requests. If an export lacks a requested kind, the source is known to have no
-   * secrets of this kind.
+   * The kinds of secrets that the call requests. If the export contains no secrets of a requested kind, then the source
+   * has none.
    */
   readonly asked?: SecretSelection | undefined;
 }
 
-/** Files ignore these options, because the command always reads a file completely. */
+/** A place that is a file ignores these options, because the command always reads a file completely. */
 export interface PlaceExportOptions extends ExportRequestOptions, CallOptions {
   /**
    * Called for each organisation that the place fails to export. Without this function, the first such error ends the
@@ -38,8 +38,8 @@ export interface PlaceExportOptions extends ExportRequestOptions, CallOptions {
    */
   readonly onUnexported?: (organisation: UnexportedOrganisation) => void;
   /**
-   * Whether an instance of this service exports only the organisations themselves, with `importedFrom` but without
-   * their records.
+   * Whether the export contains the organisations themselves without their records. Only instances of this service
+   * support this option. They add `importedFrom` to each organisation.
    */
   readonly orgsOnly?: true;
 }
@@ -78,21 +78,21 @@ export interface ExportFile extends AsyncDisposable {
   /**
    * Reads the decompressed bytes of the export.
    * @param onItems receives the items of the export if `isValidated` is set
-   * @throws IdentityError if the place stops sending
+   * @throws IdentityError if the place stops sending before the end
    */
   open(signal: AbortSignal, onItems?: (items: readonly ExportFileItem[]) => void): AsyncIterable<Uint8Array>;
   /** An alternative to `open` for a caller that validates the export and its manifest in a single reading. */
   readonly once?: {
-    /** Reads the bytes without the checks that the other `open` makes. */
+    /** Reads the bytes without the checks of `ExportFile.open`. */
     open(signal: AbortSignal): AsyncIterable<Uint8Array>;
-    /** Returns the error that the place has for a damaged export. */
+    /** Creates the place's own error about a damaged export. */
     damaged?(problem: string): Error;
   };
   /** Returns the fraction of the content that was read, from 0 to 1; undefined if the size is unknown. */
   fraction?(): number | undefined;
   /**
-   * Deletes the data that the place has stored for this export, after the given error. Returns the error, with a note
-   * if data could not be deleted.
+   * Called after the export has failed with the given error. Deletes the data that the place has stored for this
+   * export. Returns the error, with a note if data could not be deleted.
    */
   deleteAfter?(error: unknown): Promise<unknown>;
 }
@@ -108,7 +108,7 @@ export interface StoredFile {
 interface Source {
   /** The place's name in messages. */
   readonly name: string;
-  /** @throws IdentityError */
+  /** @throws IdentityError if the place cannot be read */
   readExport(options: PlaceExportOptions, signal: AbortSignal): Promise<ExportFile>;
 }
 
@@ -118,14 +118,15 @@ export interface FilePlace extends Source {
   /**
    * Stores a new file. Compresses it if its name ends in `.gz`. The file appears under its name only after it is
    * complete.
-   * @throws IdentityError if the name exists, or if the place is not writable or full; the errors of reading `content`
+   * @throws IdentityError if the file already exists, or if the place is full or not writable. Also throws the errors
+   * of reading `content`
    */
   store(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile>;
-  /** Requires that no file has the place's name. Undefined if only `store` can check this. */
+  /** Throws an error if a file with the place's name already exists. Undefined if only `store` can check this. */
   requireFree?(signal: AbortSignal): Promise<void>;
 }
 
-/** In the phase `importing`, the target writes, and needs no more content from this process. */
+/** In the phase `importing`, the target has received all content, and writes records. */
 export type ImportPhase = 'sending' | 'reading' | 'comparing' | 'uploading' | 'importing';
 
 export interface DoneRecords {
@@ -140,7 +141,7 @@ export interface DoneRecords {
 export interface ImportMeter {
   /**
    * Called at the start of each phase. Called again in the same phase if `done` changes.
-   * @param done returns the progress. If undefined, the share of the content that was read is the progress
+   * @param done returns the progress. If it is undefined, the progress is the share of the content that was read
    */
   readonly onPhase: (phase: ImportPhase, done?: () => DoneRecords) => void;
   /**
@@ -150,14 +151,14 @@ export interface ImportMeter {
   readonly onWait: (holder: LockHolder | undefined) => void;
   /** Called once if the target expects that the timeout will interrupt the import. */
   readonly onExcess: (excess: NonNullable<ImportProgress['exceedsTimeout']>) => void;
-  /** Called before an interrupted import is repeated, with the seconds until then. */
+  /** Called with the number of seconds after which an interrupted import will be repeated. */
   readonly onRetry: ProgressOutput['retry'];
 }
 
 /** A place that can export and import organisations: an instance, a database or ZITADEL. */
 export interface DatabasePlace extends Source {
   readonly takes: 'imports';
-  /** @throws IdentityError for an import that fails as a whole; the response lists the errors of single records */
+  /** @throws IdentityError if the whole import fails. If only some records fail, the response lists their errors */
   import(
     content: ExportFile,
     options: PlaceImportOptions,
@@ -172,22 +173,25 @@ export interface DatabasePlace extends Source {
    */
   prepareImport?(database: RunDatabase, signal: AbortSignal): Promise<PreparedImport | undefined>;
   /**
-   * The list of ZITADEL also contains deleted organisations.
+   * If the place is ZITADEL, the result also contains deleted organisations.
    * @throws IdentityError if the place cannot be read
    */
   organisations(signal: AbortSignal): Promise<readonly ListedOrganisation[]>;
   /**
-   * Reads facts about the place, and which operations the token permits. Changes nothing.
-   * @throws IdentityError for an unreachable place, an unknown service or a rejected token
+   * Reads facts about the place. Also finds out which of the given operations the token permits. Changes nothing.
+   * @throws IdentityError if the place is unreachable or not a known service, or if it rejects the token
    */
   facts(operations: readonly PlaceOperation[], signal: AbortSignal): Promise<PlaceFacts>;
 }
 
-/** A prepared import. As a visitor, it receives the records of the file from the caller. */
+/**
+ * An import that `prepareImport` has prepared. It is a visitor: while the caller reads the file, it receives the file's
+ * records.
+ */
 export interface PreparedImport extends RecordVisitor {
   /**
    * Imports the file, or makes a dry run.
-   * @param read not called if a dry run has already read the file
+   * @param read reads the file. Not called if a dry run has already read the file
    * @throws IdentityError for an import that fails as a whole
    */
   import(
@@ -215,20 +219,20 @@ export type Place = FilePlace | DatabasePlace;
 
 export type PlaceOperation = 'export' | 'import';
 
-/** Facts about an instance, a database or ZITADEL. Texts are fragments in lower case, without a full stop. */
+/** Facts about an instance, a database or ZITADEL. The descriptions begin in lower case and have no full stop. */
 export interface PlaceFacts {
   readonly service: 'identity' | 'zitadel';
   readonly version: string | undefined;
   readonly instance: string | undefined;
   readonly defaultOrgId: string | undefined;
-  /** All addresses of the instance have the same id. */
+  /** The id of the instance. It is the same at all addresses of the instance. */
   readonly instanceId?: string | undefined;
   readonly defaultOrgName?: string;
   /** The domains of a ZITADEL instance, from which ZITADEL derives the domains of organisations. */
   readonly domains?: readonly string[];
-  /** The releases that ZITADEL may have, if the place is ZITADEL. */
+  /** If the place is ZITADEL, the releases that it may have. */
   readonly releases?: ReleaseRange;
-  /** What the command assumes if it does not know ZITADEL's release, and why. */
+  /** If the command does not know ZITADEL's release: a text about the release that it assumes, and the reason. */
   readonly assumption?: string;
   /** The user of the token, if known. */
   readonly caller?: {
@@ -237,7 +241,7 @@ export interface PlaceFacts {
     /** The user's roles in the instance, such as IAM_OWNER. */
     readonly roles: readonly string[];
   };
-  /** Those of the requested operations that the token does not permit. */
+  /** The operations that the caller asked about and that the token does not permit. */
   readonly denied: readonly PlaceOperation[];
   /** Texts about the place's limits for calls, and about how the command stays within these limits. */
   readonly limits?: readonly string[];
@@ -245,12 +249,16 @@ export interface PlaceFacts {
   readonly callLimits?: Pick<StatedLimits, 'requestBytes' | 'responseBytes' | 'transfers'>;
   /** Descriptions of content that every export of the place leaves out. */
   readonly exportLosses: readonly string[];
-  /** Texts for plans about how an import into the place differs from an import into an instance of this service. */
+  /**
+   * Texts for plans. They describe how an import into the place differs from an import into an instance of this
+   * service.
+   */
   readonly importChanges?: readonly string[];
 }
 
 /**
- * Returns what determines how ZITADEL, as the target, imports records: its possible releases, and the accepted losses.
+ * Returns the facts that determine how ZITADEL imports records. These are the possible releases of ZITADEL, and whether
+ * the import omits password hashes.
  */
 export function importTarget(facts: Pick<PlaceFacts, 'releases'> | undefined, options: AcceptedLosses): ImportTarget {
   return { releases: facts?.releases ?? allReleases, omitsHashes: accepts(options, 'refused-hashes') };
@@ -277,5 +285,5 @@ export function requireOtherInstance(first: DescribedPlace, second: DescribedPla
   throw usageError(`${problem}${isOurs ? copy : ''}`);
 }
 
-/** What a service publishes about itself to callers without a token. */
+/** The facts that a service publishes to callers without a token. */
 export type Recognised = Pick<PlaceFacts, 'service' | 'version' | 'callLimits'>;

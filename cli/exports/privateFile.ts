@@ -4,7 +4,7 @@ import { createBodyStorage, type ReceivedBody } from '../../shared/http/bodyStor
 import { compressFor, readExportJson, storeContent, storedContent } from './fileContent.ts';
 import type { ExportFile, FilePlace } from './placeInterfaces.ts';
 
-/** A place for an export that only this process can read. Options cannot select a part of the export. */
+/** A place for an export. Only this process can read the place. `readExport` always returns the whole export. */
 interface PrivateFile extends FilePlace, AsyncDisposable {
   readExport(): Promise<ExportFile>;
   /**

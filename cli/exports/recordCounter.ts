@@ -59,11 +59,12 @@ export class RecordCounter {
   }
 
   /**
-   * Yields the bytes of a file, and counts the file's records. Each call begins at zero. If the file is validated while
-   * it is read, the file provides the records; otherwise, the counter finds them in the bytes.
-   * @param isValidated whether the receiver validates the records; by default, this function checks their JSON
+   * Yields the bytes of a file, and counts the file's records. Each call begins at zero. If `content.isValidated` is
+   * set, the content passes its records to the counter. Otherwise, the counter finds the records in the bytes.
+   * @param isValidated whether the receiver of the bytes validates the records. By default, this function checks their
+   * JSON
    * @throws IdentityError after the last byte if the file is invalid or incomplete, lacks a selected organisation, or
-   * contains no organisation. The target has not used the file at that time
+   * contains no organisation. At that time, the target has not used the file yet
    */
   async *count(
     content: Pick<ExportFile, 'open' | 'isValidated'>,
@@ -107,7 +108,7 @@ export class RecordCounter {
     const manifest = uniqueValue(item);
     if (!isJsonObject(manifest)) return;
     for (const name of statements.filter((statement) => Object.hasOwn(manifest, statement))) {
-      // Other tools may have written these fields with other types. The counter ignores such fields.
+      // Other tools may have written such a field with another type. The counter ignores such a field.
       const { data = {} } = exportedRequest.safeParse({ [name]: manifest[name] });
       this.request = { ...this.request, ...data };
     }

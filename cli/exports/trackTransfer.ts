@@ -79,7 +79,8 @@ export async function trackImport(
     return response;
   } catch (error) {
     running?.end(false);
-    // The target's error contains a path within the content, but not the content's name. So the name is added.
+    // The target's error contains a path within the content, but not the content's name. So this function adds the
+    // name.
     throw placeRefused.is(error) ? error.withParams({ content: name }) : error;
   } finally {
     clearTimeout(checking);
@@ -104,7 +105,7 @@ class WaitClock {
   }
 }
 
-/** The time in milliseconds after which the progress shows that the target checks the file. */
+/** The time in milliseconds from the end of the reading until the progress shows that the target checks the file. */
 const CHECKING_AFTER_MS = 2_000;
 
 /** The phases in which the target may already write records. */
@@ -157,8 +158,8 @@ export function meterOf(content: ExportFile, counter: RecordCounter, expected = 
 }
 
 /**
- * Returns the same content, and counts its records while it is read completely for the first time. The reader must
- * validate the records. The caller still disposes of the original content.
+ * Returns the same content. The first complete reading of it counts its records. The reader must validate the records.
+ * The caller still disposes of the original content.
  * @param onRead called at the end of the first complete reading
  */
 export function countedContent(content: ExportFile, counter: RecordCounter, onRead = () => {}): ExportFile {

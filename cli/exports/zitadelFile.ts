@@ -1,5 +1,5 @@
-// Writes export files in the form that ZITADEL imports without loss (zitadel 4.6). The command does this and not the
-// server, because the exported place can also be ZITADEL.
+// Writes export files in the form that ZITADEL imports without loss; see zitadel 4.6. The command writes this form,
+// because the exported place can also be ZITADEL instead of a server of this service.
 
 import { withoutEmpty } from '../../shared/defined.ts';
 import type { FilePass } from '../../shared/exportFile/filePass.ts';
@@ -25,8 +25,8 @@ import { RecordCounter } from './recordCounter.ts';
 import { type ReadContent, trackStore } from './trackTransfer.ts';
 
 /**
- * First copies the export to a temporary file, because the place of a record in the new file can depend on records that
- * follow it. Memory does not grow with the export.
+ * Writes an export as a file for ZITADEL. First copies the export to a temporary file, because the position of a record
+ * in the new file can depend on later records. Memory does not grow with the export.
  */
 export async function storeForZitadel(
   target: FilePlace,
@@ -62,12 +62,13 @@ class ZitadelFile {
   private readonly signal: AbortSignal;
   private readonly writer = new FileWriter();
   private isOpen = false;
-  /**
-   * The sections with records that refer to projects of other organisations. Such records are written in a second pass.
-   */
+  /** The sections with records that refer to projects of other organisations. A second pass writes such records. */
   private readonly late = new Set<string>();
   private manifest: JsonObject = {};
-  /** The manual steps after an import into ZITADEL, and the manual steps that the export's own manifest lists. */
+  /**
+   * `zitadel` contains the manual steps after an import into ZITADEL. `exported` contains the manual steps that the
+   * manifest of the export lists.
+   */
   private readonly steps: { readonly zitadel: LeftToDo; readonly exported: LeftToDo };
 
   constructor(copied: CopiedExport, signal: AbortSignal) {
@@ -182,8 +183,8 @@ class ZitadelFile {
     const { instanceId: _, leftToDo: __, leftToDoOmitted: ___, ...manifest } = this.manifest;
     const { leftToDo = [], leftToDoOmitted = 0 } = statedSteps.parse(this.manifest);
     const { zitadel, exported } = this.steps;
-    // This function takes only one kind of step from the export's manifest: the steps about organisations that the
-    // export left out. All other steps were computed from the records.
+    // Only steps about organisations that the export left out are copied from the export's manifest. All other steps
+    // were computed from the records.
     const ofSource = leftToDo.filter(({ reason }) => reason === omittedOrganisations.reason);
     const omitted = zitadel.omitted + Math.max(0, leftToDoOmitted - exported.omitted);
     return {

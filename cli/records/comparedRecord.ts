@@ -39,14 +39,14 @@ export const recordContent = z.object({
   /** The digests of the secrets, by the paths of their fields. */
   secrets: z.record(z.string(), z.string()),
   /**
-   * Whether the person has the OTP e-mail factor. Absent if the export does not contain this information, and if the
+   * Whether the person has the OTP e-mail factor. Absent if the export does not contain this information, or if the
    * comparison leaves out factors.
    */
   otpEmail: z.boolean().exactOptional(),
   /** Absent if records of the section have no states. */
   state: z.object({ value: z.string(), source: z.enum(stateSources) }).exactOptional(),
   /**
-   * The format of the password's hash, or `unknown`. Absent if there is no hash, and if the comparison leaves out
+   * The format of the password's hash, or `unknown`. Absent if there is no hash, or if the comparison leaves out
    * passwords.
    */
   hashFormat: z.string().exactOptional(),
@@ -60,8 +60,8 @@ export const recordContent = z.object({
 
 export interface RecordContent extends Readonly<z.infer<typeof recordContent>> {
   /**
-   * Paths of secrets that the record certainly does not have: its side exports all secrets of this kind, and the record
-   * contains none.
+   * Paths of secrets that the record certainly does not have, because its side exports all secrets of this kind and the
+   * record contains none.
    */
   readonly lacks?: readonly string[];
 }
@@ -69,7 +69,7 @@ export interface RecordContent extends Readonly<z.infer<typeof recordContent>> {
 /**
  * Converts a record to the values that an import stores, with digests of the selected secrets. Leaves out the project
  * grant of a user grant, because the project and the organisation determine it. Keeps an invalid record as it is.
- * @returns undefined for a record that imports ignore, and for a key if the comparison leaves out keys
+ * @returns undefined if imports ignore the record, or if the record is a key and the comparison leaves out keys
  */
 export function comparedRecord(given: OrganisationRecord, selection: SecretSelection): ComparedRecord | undefined {
   const { section, orgId } = given;
@@ -117,7 +117,10 @@ function secretDigests({ section, credentials, clearPassword }: OrganisationReco
   return Object.fromEntries(present);
 }
 
-/** Does not include the path of an organisation's name, because texts about a record contain this name in any case. */
+/**
+ * The paths of names of records. The path of an organisation's name is absent, because texts about a record contain
+ * this name in any case.
+ */
 const namePaths = ['user.userName', 'project.name', 'app.name'];
 
 export function recordName({ body }: Pick<RecordContent, 'body'>): string | undefined {

@@ -5,7 +5,7 @@ import { humanUserSection, personCredentials } from '../../shared/organisation/s
 
 const PASSWORD_FIELD = `"${personCredentials.password.path.split('.').at(-2)}":`;
 
-/** Plans and results print fewer names. */
+/** The maximum number of names to keep. Plans and results print fewer names. */
 const MAX_NAMES = 10;
 
 export interface NamedPeople {
@@ -33,7 +33,7 @@ export class EqualRecords {
     const organisation = this.counted.get(orgId) ?? { counts: {}, withPassword: { count: 0, names: [] } };
     this.counted.set(orgId, organisation);
     increase(organisation.counts, section.name);
-    // This text can only be the name of a field: in a value, its quotes would be escaped.
+    // This text can only be the name of a field, because in a value its quotes would be escaped.
     if (section.name !== humanUserSection.name || !text.includes(PASSWORD_FIELD)) return;
     const { withPassword } = organisation;
     withPassword.count++;

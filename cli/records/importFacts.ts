@@ -42,7 +42,7 @@ type ImportLoss = Extract<RecordFact, { readonly does: 'imports not' }>;
 
 const unknownRecords: FileRecords = { ownerOf: () => undefined, hasPasswordlessTexts: () => false };
 
-/** Returns the facts because of which at least one release of ZITADEL does not import a record. */
+/** Returns the facts about ZITADEL that explain why at least one of its releases does not import a record. */
 function lossesOf(record: OrganisationRecord, file: FileRecords | undefined): ImportLoss[] {
   const { records = [] } = record.section.zitadel ?? {};
   return records
@@ -67,14 +67,14 @@ const RESTART = 'UPDATE importedProviders SET isWithheld = 0';
 
 export interface ImportTarget {
   readonly releases: ReleaseRange;
-  /** Whether the import omits password hashes because of which ZITADEL could reject people. */
+  /** Whether the import omits those password hashes that could cause ZITADEL to reject people. */
   readonly omitsHashes: boolean;
 }
 
 /** Stands for a ZITADEL instance of unknown release. The import sends all password hashes to it. */
 export const anyZitadel: ImportTarget = { releases: allReleases, omitsHashes: false };
 
-/** Facts about the valid records of a file that decide how ZITADEL imports the file. */
+/** Facts about the valid records of a file. These facts decide how ZITADEL imports the file. */
 export class ImportFacts implements FileRecords {
   readonly target: ImportTarget;
   private readonly database: TemporaryDatabase;

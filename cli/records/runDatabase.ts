@@ -31,22 +31,27 @@ import { affectsOthers, type Side, SideFacts } from './sideFacts.ts';
 type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';
 
 export interface RecordDifference {
-  /** Absent for an unexpected difference. */
+  /** Why the difference is expected. Absent if the difference is unexpected. */
   readonly reason?: string;
   readonly outcome: Exclude<Outcome, 'equal'>;
   readonly section: string;
   readonly orgId: string;
   readonly id: string;
-  /** The first side's name if both sides have the record. Absent if the record has no name. */
+  /**
+   * The name of the record. If both sides have the record, its name on the first side. Absent if the record has no
+   * name.
+   */
   readonly name?: string;
-  /** Present if the side has several records with this id. Another of these records was compared. */
+  /**
+   * Present if an earlier record of the side has the same id. Only the earlier record was compared with the other side.
+   */
   readonly isRepeat?: true;
   /** Present only if both sides have the record. */
   readonly fields?: readonly FieldDifference[];
 }
 
 /**
- * The maximum size of all listed differences together. It is necessary because a difference can contain long values.
+ * The maximum size of all listed differences together. Limits the memory, because a difference can contain long values.
  */
 const MAX_LISTED_BYTES = 16_000_000;
 
@@ -132,7 +137,7 @@ export class ComparedSides {
     return this.differences.size === 0;
   }
 
-  /** Sorted by the order of sections in an export. */
+  /** The number of records with each outcome, by section. The sections have the same order as in an export. */
   get counts(): ReadonlyMap<string, OutcomeCounts> {
     const names: readonly string[] = [...sections.map(({ name }) => name), organisationSection.name];
     return new Map([...this.bySection].toSorted(([a], [b]) => names.indexOf(a) - names.indexOf(b)));
@@ -202,8 +207,8 @@ export class RunDatabase implements Disposable, Pairing {
   readonly imports: ImportFacts;
   selection: SecretSelection;
   /**
-   * The kinds of values of which the first side exports every value. If a record lacks such a value, the first side
-   * does not have it. Set after the first side was read.
+   * The kinds of values that the first side exports completely. If a record lacks such a value, the first side does not
+   * have it. The caller sets this property after it has read the first side.
    */
   stated = nothingStated;
   /** Whether the caller has loaded the whole second side, and nothing has changed there since. */
@@ -314,8 +319,8 @@ export class RunDatabase implements Disposable, Pairing {
   }
 
   /**
-   * Whether records of a section that are equal on both sides need not be stored: the comparison then uses only their
-   * number.
+   * Whether the comparison only counts records of a section that are equal on both sides, so that the caller need not
+   * store them.
    */
   readonly isPaired = (section: Section): boolean => {
     const isCompared = section.keys !== true || this.selection.withKeys;
@@ -465,7 +470,10 @@ function withoutSecrets({ body, state }: RecordContent): RecordContent {
   return { body, secrets: {}, ...defined({ state }) };
 }
 
-/** The key of a repetition differs from the record's own key, which the first record uses. */
+/**
+ * Returns the key under which a later record with the same id is stored. The first record already uses the key of the
+ * record itself.
+ */
 function repeatKey(key: Uint8Array, text: string): Uint8Array {
   return hash('sha256', `${Buffer.from(key).toString('hex')}${text}`, 'buffer');
 }

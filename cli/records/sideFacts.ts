@@ -1,5 +1,5 @@
-// Facts about the records of a side that affect how an import stores other records. They are about primary domains,
-// roles, actions, and project grants that imports ignore.
+// Stores facts about the records of a side if they affect how an import stores other records. These records are primary
+// domains, roles, actions, and project grants that imports ignore.
 
 import type { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import { type JsonObject, putAt } from '../../shared/json/jsonObject.ts';
@@ -68,8 +68,9 @@ export class SideFacts {
   }
 
   /**
-   * Returns the JSON of a record as an import stores it. Removes the mark of a primary domain that another domain has
-   * replaced. Drops references to roles and actions that neither side has, unless no reference would remain.
+   * Returns the JSON of a record as an import stores it. If another domain has become the primary domain, removes the
+   * mark from the earlier primary domain. Drops references to roles and actions that neither side has, unless no
+   * reference would remain.
    */
   asStored(record: Subject, side: Side): JsonObject {
     return this.withoutMissingTargets(this.adjusted(record, side));
