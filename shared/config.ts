@@ -142,8 +142,8 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   ],
   AUDIT_DAYS: ['days for which an embedded database keeps the events of its audit trail', '400'],
   TRUSTED_PROXIES: [
-    'number of addresses that trusted proxies append to X-Forwarded-For, for the client’s address in the audit trail; above 0, `identity serve` can listen on any address',
-    'by HOSTING: 0, 1 or 2',
+    'number of addresses that trusted proxies append to X-Forwarded-For, from which the audit trail takes the address of the client; above 0, `identity serve` can listen on any address',
+    '0, 1 or 2, which depends on HOSTING',
   ],
   SHUTDOWN_SECONDS: [
     'seconds in which running requests may finish after SIGTERM; exports and imports are interrupted seven seconds earlier',

@@ -91,7 +91,7 @@ const limitTable = {
   textBytes: fixed(
     'textBytes',
     'bytes',
-    'bytes of any other text in a file; in scripts, texts of messages and metadata, four for each character that ZITADEL permits',
+    'bytes of any other text in a file; in scripts, texts of messages and metadata, four bytes for each character that ZITADEL permits',
   ),
   listElements: fixed('listElements', 'count', 'elements of a list in a record, such as the roles of a grant'),
   // A self-hosted process also serves other requests. In the cloud, each export and each import has its own process.
@@ -100,7 +100,7 @@ const limitTable = {
     unit: 'count',
     selfHosted: 2,
     cloud: UNLIMITED,
-    text: 'imports at once, including dry runs, and separately exports; those that receive their bodies or wait for the lock of the instance do not count',
+    text: 'imports at once, including dry runs, and also exports at once; calls that still receive their bodies, or wait for the lock of the instance, do not count',
   },
   headersMs: {
     unit: 'duration',
@@ -108,7 +108,7 @@ const limitTable = {
     cloud: 60 * SECOND_MS,
     text: 'time for the headers of a request',
   },
-  headerBytes: fixed('headerBytes', 'bytes', "bytes of the names and values of a request's headers, and its path"),
+  headerBytes: fixed('headerBytes', 'bytes', 'bytes of the path and of the headers of a request'),
   // The timeout must be longer than that of the proxy in front of the service: Google's load balancers reuse a
   // connection for up to 600 s.
   keepAliveMs: {

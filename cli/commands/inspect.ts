@@ -96,7 +96,7 @@ function inspectOutput(
   };
   const origin =
     manifest === undefined
-      ? 'no manifest: its completeness cannot be verified'
+      ? 'no manifest: the completeness of the file cannot be verified'
       : `manifest version ${manifest.version}: exported by ${manifest.instance} at ${manifest.readTime}, complete and unchanged`;
   const inZitadel = takes === 'files' ? onlyIn(leftToDoInZitadel, leftToDo) : [];
   const text = [

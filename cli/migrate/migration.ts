@@ -210,7 +210,7 @@ function existingOrganisations(call: MigrationCall, { settings }: MigrationRun, 
   const next = callCommand(call, settings, { 'on-conflict': false, expect: false });
   // An import of a file always includes all organisations of the file, so --exclude-org is no remedy.
   const others = isFilePlace(from)
-    ? 'export only the other organisations'
+    ? 'export the source again without these organisations'
     : 'exclude these organisations with --exclude-org';
   return migrationStopped({
     problem: `${to} has ${existing}`,

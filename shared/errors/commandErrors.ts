@@ -43,7 +43,7 @@ export const confirmationOutdated = defineError('ABORTED', 'CONFIRMATION_OUTDATE
 });
 
 export const defaultOrganisationKept = defineError('FAILED_PRECONDITION', 'DEFAULT_ORGANISATION_UNDELETABLE', {
-  text: 'organisation {orgId} is the default organisation, which cannot be deleted: omit it',
+  text: 'organisation {orgId} is the default organisation, which cannot be deleted: omit this organisation',
 });
 
 export const notServiceUser = defineError('FAILED_PRECONDITION', 'NOT_A_SERVICE_USER', {
@@ -71,7 +71,7 @@ export const userGrantUnknown = defineError('NOT_FOUND', 'USER_GRANT_UNKNOWN', {
 });
 
 export const rolesIncompatible = defineError('FAILED_PRECONDITION', 'ROLES_INCOMPATIBLE', {
-  text: 'user {userId} cannot have both {role} and {held}: remove one of them',
+  text: 'user {userId} cannot have both {role} and {held}: remove one of the roles',
 });
 
 export const memberInvalid = defineError('INVALID_ARGUMENT', 'MEMBER_INVALID', {

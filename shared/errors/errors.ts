@@ -42,9 +42,9 @@ export const tokenForOtherOperation = defineError('PERMISSION_DENIED', 'TOKEN_FO
 export const organisationsExist = defineError('ALREADY_EXISTS', 'ORGANISATIONS_EXIST', {
   text: 'organisations of the file exist already: {orgIds}',
   remedy: {
-    http: 'exclude them with `excluded_org_ids`; if an interrupted call of this import created them, repeat the call without `on_conflict`',
+    http: 'exclude these organisations with `excluded_org_ids`; if an interrupted call of this import created them, repeat the call without `on_conflict`',
     command:
-      'exclude them with --exclude-org; if an interrupted import created them, repeat the command without --on-conflict fail',
+      'exclude these organisations with --exclude-org; if an interrupted import created them, repeat the command without --on-conflict fail',
   },
 });
 
@@ -190,7 +190,7 @@ export const dryRunTooLarge = defineError('RESOURCE_EXHAUSTED', 'DRY_RUN_TOO_LAR
 
 export const inflatesTooMuch = defineError('RESOURCE_EXHAUSTED', 'BODY_INFLATES_TOO_MUCH', {
   httpStatus: 413,
-  text: 'the request body decompresses to more than {limit} times its size: send it uncompressed',
+  text: 'the request body decompresses to more than {limit} times its size: send the body uncompressed',
 });
 
 export const outputUnsupported = defineError('UNIMPLEMENTED', 'OUTPUT_UNSUPPORTED', {
@@ -198,11 +198,11 @@ export const outputUnsupported = defineError('UNIMPLEMENTED', 'OUTPUT_UNSUPPORTE
 });
 
 export const sourceUnsupported = defineError('UNIMPLEMENTED', 'SOURCE_UNSUPPORTED', {
-  text: '{field} is not supported: send the file in data_orgsv1, or upload it to a bucket and set data_orgsv1_gcs',
+  text: '{field} is not supported: send the file in data_orgsv1, or upload the file to a bucket and set data_orgsv1_gcs',
 });
 
 export const uploadsUnsupported = defineError('FAILED_PRECONDITION', 'UPLOADS_UNSUPPORTED', {
-  text: '{field}: the instance has no bucket for transfers: send the file in data_orgs, or upload it to a bucket of yours and set data_orgs_gcs',
+  text: '{field}: the instance has no bucket for transfers: send the file in data_orgs, or upload the file to your own bucket and set data_orgs_gcs',
 });
 
 /** Only RPCs fail with this error. Over HTTP, the response redirects the client to a file instead. */

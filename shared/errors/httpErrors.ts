@@ -21,16 +21,16 @@ export const rpcMalformed = defineError('INVALID_ARGUMENT', 'RPC_MALFORMED', {
 });
 
 export const pathMalformed = defineError('INVALID_ARGUMENT', 'PATH_MALFORMED', {
-  text: 'invalid path: percent-encode it as UTF-8',
+  text: 'invalid path: percent-encode the path as UTF-8',
 });
 
 export const pathWithDots = defineError('INVALID_ARGUMENT', 'PATH_WITH_DOTS', {
-  text: 'invalid path: send it without the parts "." and ".."',
+  text: 'invalid path: send the path without the parts "." and ".."',
 });
 
 // ZITADEL redirects a path with an empty part. A redirected POST loses its body, so this service rejects the path.
 export const pathWithEmptyPart = defineError('NOT_FOUND', 'PATH_WITH_EMPTY_PART', {
-  text: 'unknown path, because a part of it is empty: remove repeated slashes, or add the missing id',
+  text: 'unknown path, because the path has an empty part: remove repeated slashes, or add the missing id',
 });
 
 export const mediaTypeUnsupported = defineError('INVALID_ARGUMENT', 'MEDIA_TYPE_UNSUPPORTED', {
@@ -44,7 +44,7 @@ export const encodingUnsupported = defineError('INVALID_ARGUMENT', 'ENCODING_UNS
 });
 
 export const bodyCorrupted = defineError('INVALID_ARGUMENT', 'BODY_CORRUPTED', {
-  text: 'the request body is not valid {coding}: compress it again, or omit Content-Encoding',
+  text: 'the request body is not valid {coding}: compress the body again, or omit Content-Encoding',
 });
 
 export const httpMalformed = defineError('INVALID_ARGUMENT', 'HTTP_MALFORMED', {
@@ -95,8 +95,8 @@ export const temporarySpaceShort = defineError('UNAVAILABLE', 'TEMPORARY_SPACE_S
   retryAfterSeconds: 5,
   text: 'the disk for temporary files has too little free space for the bodies of running requests',
   remedy: {
-    http: 'free space there, or retry the request later',
-    command: 'free space there, then repeat the command',
+    http: 'free space on the disk, or retry the request later',
+    command: 'free space on the disk, then repeat the command',
   },
 });
 

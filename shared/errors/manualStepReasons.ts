@@ -9,7 +9,7 @@ export const OTHER_FACTORS = 'passkeys, U2F factors, recovery codes and OTP by S
 
 const newPasswords = 'people without a password hash must set new passwords';
 const addAgain = 'people who used these factors must add them again';
-const createKeys = 'create them again in the target';
+const createKeys = 'create the keys again in the target';
 
 /**
  * Returns the manual step about a file without some secrets. The user can export them with a second export, or follow
@@ -23,8 +23,8 @@ function missing(secrets: string, kind: 'passwords' | 'otp' | 'keys', otherwise:
   return {
     text: `the export has no ${secrets}`,
     remedy: {
-      http: `include them (\`with_${kind}\`)${overwrite('`on_conflict`')}, or ${otherwise}`,
-      command: `include them (--with ${kind})${overwrite('--on-conflict overwrite')}, or ${otherwise}`,
+      http: `include these secrets (\`with_${kind}\`)${overwrite('`on_conflict`')}, or ${otherwise}`,
+      command: `include these secrets (--with ${kind})${overwrite('--on-conflict overwrite')}, or ${otherwise}`,
     },
   };
 }
@@ -52,15 +52,15 @@ export const manualSteps = {
   app_keys_not_in_source: { text: 'the export has no application keys', remedy: createKeys },
   factors_not_exported: {
     text: `no export contains ${OTHER_FACTORS}`,
-    remedy: 'people must register or create them again',
+    remedy: 'people must register or create these factors again',
   },
   tokens_not_exported: {
     text: 'no export contains personal access tokens',
-    remedy: 'create them again in the target',
+    remedy: 'create the tokens again in the target',
   },
   client_secret_missing: {
     text: 'the export has no client secret of this identity provider',
-    remedy: 'enter it in the target',
+    remedy: 'enter the client secret in the target',
   },
   organisations_missing: {
     text: 'the file does not contain organisations to which this record refers',

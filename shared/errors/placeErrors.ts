@@ -18,7 +18,7 @@ export const placeTimedOut = defineError('UNAVAILABLE', 'PLACE_TIMED_OUT', {
 });
 
 export const placeUntrusted = defineError('FAILED_PRECONDITION', 'PLACE_UNTRUSTED', {
-  text: 'the certificate of {place} is not trusted ({code}): correct it there, or set NODE_EXTRA_CA_CERTS to the PEM file of its authority',
+  text: 'the certificate of {place} is not trusted ({code}): correct the certificate on the server, or set NODE_EXTRA_CA_CERTS to the PEM file of the certificate authority',
 });
 
 export const placeProtocolWrong = defineError('FAILED_PRECONDITION', 'PLACE_PROTOCOL_WRONG', {
@@ -40,15 +40,15 @@ interface TokenSource {
 }
 
 const tokenProblems: ReadonlyMap<unknown, string> = new Map([
-  [tokenExpired.row.reason, 'it has expired'],
-  [tokenNotFound.row.reason, 'it was revoked, or belongs to another instance'],
-  [tokenUserInactive.row.reason, 'its user is locked, deactivated or deleted'],
+  [tokenExpired.row.reason, 'the token has expired'],
+  [tokenNotFound.row.reason, 'the token was revoked, or belongs to another instance'],
+  [tokenUserInactive.row.reason, 'the user of the token is locked, deactivated or deleted'],
 ]);
 
 export const tokenRejected = defineError('UNAUTHENTICATED', 'PLACE_TOKEN_REJECTED', {
   text: '{place} rejects the token of {option}[ {file}] ({problem})',
   remedy:
-    '[{check}, or ]create another token there, store only the token in a file, and specify the file with {option}',
+    '[{check}, or ]create another token for {place}, store only the token in a file, and specify the file with {option}',
 });
 
 export function placeTokenRejected(
@@ -58,7 +58,7 @@ export function placeTokenRejected(
   cause?: unknown,
 ): IdentityError {
   const problem = tokenProblems.get(reasonOf(cause));
-  const check = problem === undefined ? 'check that its user is active' : undefined;
+  const check = problem === undefined ? 'check that the user of the token is active' : undefined;
   const file = tokenFile === undefined ? undefined : shellWord(tokenFile);
   return tokenRejected({ place, option, file, problem: problem ?? reason, check }, { option });
 }
@@ -116,15 +116,15 @@ export const sourceMissing = defineError('NOT_FOUND', 'SOURCE_MISSING', {
 
 export const storageFull = defineError('RESOURCE_EXHAUSTED', 'STORAGE_FULL', {
   text: '{directory} has no space left: {bytes} of {place} were written',
-  remedy: 'free some space there, or choose another directory; the command removed the incomplete file',
+  remedy: 'free some space in the directory, or choose another directory; the command has removed the incomplete file',
 });
 
 export const directoryUnusable = defineError('FAILED_PRECONDITION', 'DIRECTORY_UNUSABLE', {
-  text: 'the directory {directory} {problem}: correct that, or choose another directory for {file}',
+  text: 'the directory {directory} {problem}: correct the problem, or choose another directory for {file}',
 });
 
 export const spoolUnusable = defineError('FAILED_PRECONDITION', 'SPOOL_UNUSABLE', {
-  text: 'the directory for temporary files, {directory}, {problem}: correct that, or set TMPDIR to another directory',
+  text: 'the directory for temporary files, {directory}, {problem}: correct the problem, or set TMPDIR to another directory',
 });
 
 export const spoolFull = defineError('RESOURCE_EXHAUSTED', 'SPOOL_FULL', {
@@ -164,11 +164,11 @@ export const zitadelCallFailed = defineError('UNKNOWN', 'ZITADEL_CALL_FAILED', {
 });
 
 export const zitadelCannotExport = defineError('UNKNOWN', 'ZITADEL_CANNOT_EXPORT', {
-  text: '{url} returned {status} to the export of organisation {orgId}: {message}; exclude it with --exclude-org {orgId}',
+  text: '{url} returned {status} to the export of organisation {orgId}: {message}; exclude the organisation with --exclude-org {orgId}',
 });
 
 export const zitadelContextMissing = defineError('FAILED_PRECONDITION', 'ZITADEL_CONTEXT_MISSING', {
-  text: '{url} cannot be called for organisation {orgId} ({reason}); exclude it with --exclude-org {orgId}',
+  text: '{url} cannot be called for organisation {orgId} ({reason}); exclude the organisation with --exclude-org {orgId}',
 });
 
 export const zitadelHeaderLost = defineError('FAILED_PRECONDITION', 'ZITADEL_HEADER_LOST', {
@@ -180,7 +180,7 @@ export const zitadelStatesUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_
 });
 
 export const zitadelHistoryIncomplete = defineError('FAILED_PRECONDITION', 'ZITADEL_HISTORY_INCOMPLETE', {
-  text: '{url} does not return its oldest events, so the owners of the ids in the file are unknown; set AuditLogRetention to 0 there during the import',
+  text: '{url} does not return its oldest events, so the owners of the ids in the file are unknown; set AuditLogRetention to 0 in ZITADEL during the import',
 });
 
 export const zitadelMirrorOutdated = defineError('FAILED_PRECONDITION', 'ZITADEL_MIRROR_OUTDATED', {
@@ -191,7 +191,7 @@ export const zitadelMirrorOutdated = defineError('FAILED_PRECONDITION', 'ZITADEL
 export const zitadelMirrorDeleted = defineError('FAILED_PRECONDITION', 'ZITADEL_MIRROR_DELETED', {
   text: 'records of organisation {orgId} were deleted in ZITADEL, but the file still contains them: {records}[, and {omitted} more][; also records of {others}]: mirroring the file would create them again',
   remedy:
-    'if the source still has these records, delete them there, and export the source again; to create them in ZITADEL again, add --replace-changed {orgId}',
+    'if the source still has these records, delete the records in the source, then export the source again; to create them in ZITADEL again, add --replace-changed {orgId}',
 });
 
 export const zitadelMirrorDefault = defineError('FAILED_PRECONDITION', 'ZITADEL_MIRROR_DEFAULT_ORGANISATION', {

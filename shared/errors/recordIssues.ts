@@ -1,6 +1,6 @@
 import { type IssueParams, type IssueRow, issueParams, type ParametersOf } from './issueText.ts';
 
-const USE_ANOTHER_ID = 'use another id, or another instance';
+const USE_ANOTHER_ID = 'give the record another id, or import into another instance';
 
 /**
  * The errors about records in an import into this service, by reason. A response contains the reason and ZITADEL's
@@ -24,13 +24,14 @@ export const instanceIssues = {
   factor_removed: {
     text: 'exists with other content: {fields}; the target lacks, or has removed, the OTP e-mail factor of the file',
     remedy: {
-      http: 'set `on_conflict` to `skip` to keep the person without the factor, or to `overwrite` to restore it',
-      command: 'use --on-conflict skip to keep the person without the factor, or --on-conflict overwrite to restore it',
+      http: 'set `on_conflict` to `skip` to keep the person without the factor, or to `overwrite` to restore the factor',
+      command:
+        'use --on-conflict skip to keep the person without the factor, or --on-conflict overwrite to restore the factor',
     },
   },
   field_fixed: {
     text: '{fields} of an existing record cannot change',
-    remedy: 'give the record the existing value, or delete its organisation first',
+    remedy: 'give the record the value that the target has, or delete its organisation in the target first',
   },
   id_taken: { text: '{owner} has {holder} with this id', remedy: USE_ANOTHER_ID },
   id_of_other_kind: {
@@ -39,12 +40,12 @@ export const instanceIssues = {
   },
   id_in_deletion: {
     text: 'the deletion of the user with this id was interrupted',
-    remedy: 'repeat the mirroring import, or delete the user again; then repeat this import',
+    remedy: 'repeat the import that was mirroring, or delete the user again; then repeat this import',
   },
   record_repeated: { text: 'is in the file twice', remedy: 'the import uses the first record; remove the second' },
   id_repeated: {
     text: 'the file has the id twice, first for {holder} of {owner}[, then for the {record} of organisation {organisation}]',
-    remedy: 'the import uses the first record; give the second its own id, also in the records that refer to it',
+    remedy: 'the import uses the first record; give the second record another id, also in the records that refer to it',
   },
   login_name_taken: {
     text: 'another user has the same login name[ {name}][: {holder}][ of organisation {organisation}]',
@@ -57,7 +58,7 @@ export const instanceIssues = {
   },
   application_name_taken: {
     text: 'another application of the project has the same name[ {name}][: {holder}]',
-    remedy: 'change one of the names; ZITADEL keeps the names of applications whose organisation was deleted',
+    remedy: 'change one of the names; in ZITADEL, applications of deleted organisations keep their names',
   },
   domain_taken: {
     text: 'another organisation has verified the same domain[: {organisation}]',
@@ -72,26 +73,26 @@ export const instanceIssues = {
     remedy: 'rename the user, or remove the domain from that organisation',
   },
   login_names_settled: {
-    text: 'users of the organisation were imported before this policy, which would change the scope of their names',
-    remedy: 'delete the organisation, then import it with the policy',
+    text: 'the organisation already has users, and this policy would change the scope of their names (organisation or instance)',
+    remedy: 'delete the organisation in the target, then import it with the policy',
   },
   domain_policy_exists: {
     text: 'the organisation has another domain policy[: {fields}]',
     remedy: {
-      http: 'set `on_conflict` to `overwrite` to replace the policy, unless this would change the scope of user names',
+      http: 'set `on_conflict` to `overwrite` to replace the policy, unless the new policy would change the scope of user names',
       command:
-        'use --on-conflict overwrite to replace the policy, unless it is in ZITADEL, or this would change the scope of user names',
+        'use --on-conflict overwrite to replace the policy, unless the policy is in ZITADEL, or the new policy would change the scope of user names',
     },
   },
   reference_missing: {
     text: 'refers to {target} that does not exist in the target[: {field} has {id}]',
-    remedy: 'import that record first, or correct its error',
+    remedy: 'import the other record first, or correct the error of that record',
   },
   reference_foreign: {
     text: '{field} has {id}, which belongs to organisation {organisation}',
     remedy: 'refer to a record of the same organisation',
   },
-  value_missing: { text: '{field} is missing', remedy: 'add it' },
+  value_missing: { text: '{field} is missing', remedy: 'add the field' },
   organisation_unnamed: {
     text: 'the organisation does not exist, and has no name in the file',
     remedy: 'add `org` with a `name`, or use the `orgId` of an existing organisation',
@@ -101,7 +102,7 @@ export const instanceIssues = {
     remedy: 'leave `orgState` out, or change the state in the target',
   },
   own_state_kept: {
-    text: 'an import does not change the state of its caller',
+    text: 'an import does not change the state of the user whose token it uses',
     remedy: "import with another user's token",
   },
   owner_state_kept: {
@@ -114,34 +115,34 @@ export const instanceIssues = {
   },
   changed_meanwhile: {
     text: 'another call changed or removed the record after this import began',
-    remedy: 'check the record, then repeat the import to create or overwrite it',
+    remedy: 'check the record, then repeat the import to create or overwrite the record',
   },
   deletion_referenced: {
-    text: 'is kept although the file lacks it: {referrer} of organisation {organisation} refers to it',
+    text: 'the import keeps the record, although the file lacks it, because {referrer} of organisation {organisation} refers to the record',
     remedy: 'remove the referring record first, then send the import again',
   },
   deletion_of_caller: {
-    text: 'is kept although the file lacks it: the import uses a token of this user',
+    text: 'the import keeps the user, although the file lacks it, because the import uses a token of this user',
     remedy: 'import with the token of a user of another organisation',
   },
   deletion_of_owner: {
-    text: 'is kept although the file lacks it: no other active user is IAM_OWNER',
+    text: 'the import keeps the user, although the file lacks it, because no other active user is IAM_OWNER',
     remedy: 'make another user IAM_OWNER, then send the import again',
   },
   deletion_of_changed: {
-    text: 'is kept although the file lacks it: another call changed it, or gave the user a role or a token, after this import began',
-    remedy: 'check the record, then change the source, or send the import again to delete it',
+    text: 'the import keeps the record, although the file lacks it: after this import began, another call changed the record, or gave the user a role or a token',
+    remedy: 'check the record, then change the source, or send the import again to delete the record',
   },
   deletion_of_scope: {
-    text: 'is kept although the file lacks it: the scope of user names depends on this policy',
-    remedy: 'delete the organisation, then import it',
+    text: 'the import keeps the policy, although the file lacks it, because the scope of user names depends on this policy',
+    remedy: 'delete the organisation in the target, then import it',
   },
   member_roles_invalid: {
     text: 'the member has no role of ZITADEL that is valid for this kind of membership[: {roles}]',
-    remedy: 'give the member such a role',
+    remedy: 'give the member a role of ZITADEL for this kind of membership',
   },
   domain_unverified: {
-    text: 'a primary domain must be verified: it is stored without `isPrimary`',
+    text: 'a primary domain must be verified: the import stores this domain without `isPrimary`',
     remedy: {
       http: 'remove `isPrimary`, or verify the domain and import it with `on_conflict: "overwrite"`',
       command: 'remove `isPrimary`, or verify the domain and import it with --on-conflict overwrite',
@@ -152,7 +153,7 @@ export const instanceIssues = {
     remedy: 'correct `flowType` and `triggerType`[: {field} must be one of {allowed}]',
   },
   trigger_unchanged: {
-    text: 'contains no actions, or only actions that the trigger already has',
+    text: 'the record contains no actions, or only actions that the trigger already has',
     remedy: 'add `actionIds`, or leave the record out',
   },
   language_unknown: { text: 'the language is unknown[: {language}]', remedy: 'correct `language`' },
@@ -164,7 +165,7 @@ export const instanceIssues = {
   password_too_long: { text: 'the password has more than {limit} bytes', remedy: 'choose a shorter password' },
   password_length_invalid: {
     text: '`minLength` is not from 1 to 72',
-    remedy: 'correct it',
+    remedy: 'correct the number',
   },
   key_expired: { text: 'the key has expired', remedy: 'omit the key, and create a new key' },
   key_invalid: {
@@ -175,11 +176,11 @@ export const instanceIssues = {
     text: 'the application does not authenticate with keys',
     remedy: 'change its authentication method to private key JWT, or omit the key',
   },
-  value_too_long: { text: '{field} has more than {limit}', remedy: 'shorten it' },
+  value_too_long: { text: '{field} has more than {limit}', remedy: 'shorten the value' },
   value_invalid: { text: '[{field}: ]{problem}[; {others}]', remedy: 'correct the value' },
   character_invalid: {
     text: "{field} contains the character NUL, which ZITADEL's databases cannot store",
-    remedy: 'remove it',
+    remedy: 'remove the character',
   },
 } as const satisfies Record<string, IssueRow>;
 
@@ -193,22 +194,23 @@ const CLOSE_IT = 'deactivate or lock the record in the target';
 export const zitadelIssues = {
   hash_cost_refused: {
     text: 'ZITADEL refuses the password hash because of its cost',
-    remedy: 'change SystemDefaults.PasswordHasher.Limits there, or migrate with --accept refused-hashes',
+    remedy: 'change SystemDefaults.PasswordHasher.Limits of ZITADEL, or migrate with --accept refused-hashes',
   },
   hash_unverifiable: {
     text: 'ZITADEL has no verifier for the password hash',
-    remedy: 'add it to SystemDefaults.PasswordHasher.Verifiers there, or migrate with --accept refused-hashes',
+    remedy:
+      'add the verifier to SystemDefaults.PasswordHasher.Verifiers of ZITADEL, or migrate with --accept refused-hashes',
   },
   logout_host_refused: {
     text: 'ZITADEL refuses the host in `backChannelLogoutUri`, because the host is private or unknown to ZITADEL',
-    remedy: 'change HTTPClient.DenyList there, or import the application without this field',
+    remedy: 'change HTTPClient.DenyList of ZITADEL, or import the application without this field',
   },
   email_refused: {
     text: 'this release of ZITADEL refuses the e-mail address, which other releases accept (4.13 accepts letters outside ASCII)',
     remedy: 'upgrade ZITADEL, or change `user.email.email`',
   },
   member_deleted: {
-    text: 'the user was a member of a deleted organisation with this id, and ZITADEL does not accept this member again',
+    text: 'the user was a member of a deleted organisation that had the same id, and ZITADEL does not accept this member again',
     remedy: 'if this is the error of an organisation, import with the token of another user, who becomes its owner',
   },
   zitadel_refuses: {
@@ -217,11 +219,11 @@ export const zitadelIssues = {
   },
   content_kept: {
     text: 'exists with other content, which ZITADEL does not overwrite: {fields}',
-    remedy: 'change the record on one side, or accept the difference with --on-conflict skip',
+    remedy: 'change the record in the source or in ZITADEL, or accept the difference with --on-conflict skip',
   },
   dependency_not_imported: {
-    text: 'depends on {target}, which is not imported',
-    remedy: 'correct the error of that record first',
+    text: 'the record depends on {target}, which is not imported',
+    remedy: 'first correct the error of the other record',
   },
   organisation_deleted: {
     text: 'organisation {organisation} was deleted in the target, and this release of ZITADEL never accepts its id again',
@@ -245,22 +247,23 @@ export const zitadelIssues = {
   },
   written_elsewhere: {
     text: 'organisation {organisation} got a record with this id during the import, so ZITADEL may have written this record into that organisation',
-    remedy: 'compare the events of the id before you delete anything',
+    remedy: 'look at the events of this id in ZITADEL before you delete a record',
   },
   record_hidden: {
-    text: "exists, but the target's export does not contain it",
-    remedy: 'look for the record in the target; if another record has its id or name, change one of them',
+    text: "the record exists, but the target's export does not contain it",
+    remedy:
+      'look for the record in the target; if another record has the same id or name, change the id or name of one of the two',
   },
   creation_unconfirmed: {
     text: 'ZITADEL reported no error, but the target does not show the record',
     remedy: 'repeat the command',
   },
   creation_not_exported: {
-    text: "was created, but the target's export does not contain it",
+    text: "the record was created, but the target's export does not contain it",
     remedy: 'compare the source and the target',
   },
   creation_differs: {
-    text: "was created, but the target's export has other content: {fields}",
+    text: "the record was created, but the target's export has other content: {fields}",
     remedy: 'compare the source and the target',
   },
   seed_of_foreign_person: {
@@ -276,19 +279,19 @@ export const zitadelIssues = {
     remedy: REGISTER_ANEW,
   },
   open_foreign: {
-    text: "{state} in the source, but neither deactivated nor locked in the target; the import does not change this, because no import by the token's user created the record",
+    text: "the record is {state} in the source, but neither deactivated nor locked in the target; the import does not change the state, because no import by the token's user created the record",
     remedy: CLOSE_IT,
   },
   open_after_event: {
-    text: "{state} in the source, but neither deactivated nor locked in the target; the import does not change this, because something other than an import by the token's user created or changed the record: event {event} by {user} at {time}",
+    text: "the record is {state} in the source, but neither deactivated nor locked in the target; the import does not change the state, because something other than an import by the token's user created or changed the record: event {event} by {user} at {time}",
     remedy: CLOSE_IT,
   },
   open_refused: {
-    text: '{state} in the source, but neither deactivated nor locked in the target; ZITADEL refused to change this: {error}',
+    text: 'the record is {state} in the source, but neither deactivated nor locked in the target; ZITADEL refused to change the state: {error}',
     remedy: CLOSE_IT,
   },
   open_unconfirmed: {
-    text: '{state} in the source, but no event shows that the record is deactivated or locked in the target',
+    text: 'the record is {state} in the source, but no event shows that the record is deactivated or locked in the target',
     remedy: CLOSE_IT,
   },
   deletion_refused: {
@@ -296,7 +299,7 @@ export const zitadelIssues = {
     remedy: "delete the record in ZITADEL's console",
   },
   open_in_search: {
-    text: "{state} in the source; events of the target show the same, but the target's search returns the record as active",
+    text: "the record is {state} in the source; events of the target show the same state, but the target's search returns the record as active",
     remedy: 'reactivate or unlock the record in the target, then deactivate or lock it again',
   },
 } as const satisfies Record<string, IssueRow>;

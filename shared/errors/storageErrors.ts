@@ -63,7 +63,7 @@ export const transfersForbidden = defineError('UNAVAILABLE', 'TRANSFERS_FORBIDDE
 });
 
 export const transferBucketMissing = defineError('UNAVAILABLE', 'TRANSFER_BUCKET_MISSING', {
-  text: '{at}: the bucket {bucket} for transfers does not exist: create it, or unset TRANSFER_BUCKET',
+  text: '{at}: the bucket {bucket} for transfers does not exist: create the bucket, or unset TRANSFER_BUCKET',
 });
 
 export const signingForbidden = defineError('UNAVAILABLE', 'SIGNING_FORBIDDEN', {

@@ -39,7 +39,7 @@ export const lockFileDamaged = defineError('UNAVAILABLE', 'LOCK_FILE_DAMAGED', {
 });
 
 export const lockFileObstructed = defineError('UNAVAILABLE', 'LOCK_FILE_OBSTRUCTED', {
-  text: 'the lock of the instance cannot be taken, because {path} is not a {kind}: move it out of the data directory',
+  text: 'the lock of the instance cannot be taken, because {path} is not a {kind}: move {path} out of the data directory',
 });
 
 export const storeFailed = defineError('INTERNAL', 'STORE_FAILED', {

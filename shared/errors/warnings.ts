@@ -5,8 +5,10 @@ import { type IssueParams, type IssueRow, issueParams, issueText, type Parameter
  * The warnings of imports by their reasons. Programs may rely on the reasons, but not on the texts, which can change.
  */
 export const warnings = {
-  field_ignored: { text: 'unknown field of the request, ignored[: the nearest known field is {nearest}]' },
-  manifest_missing: { text: 'the file has no manifest', remedy: 'its completeness cannot be verified' },
+  field_ignored: {
+    text: 'the import ignores this unknown field of the request[: the nearest known field is {nearest}]',
+  },
+  manifest_missing: { text: 'the file has no manifest', remedy: 'the completeness of the file cannot be verified' },
   states_unknown: {
     text: 'unknown states: the file lacks states of records (organisations: {organisations}, people: {people}, service users: {serviceUsers}); each of these records is imported in the state active or initial, even if the record is deactivated or locked in the source',
     remedy: 'deactivate or lock such records in the target',
@@ -21,20 +23,20 @@ export const warnings = {
       'add a domain policy to these organisations, or import into an instance that `identity init --user-login-must-be-domain` created',
   },
   timeout_expected: {
-    text: 'the timeout would end an import of this file after {left}: new records need {needed} at the rate that the database recommends',
+    text: 'the timeout would end this import after {left}, but new records need {needed} at the rate that the database recommends',
     remedy: {
       http: 'send the import again until it is complete: each call continues the import',
       command: 'repeat the import until it is complete: each call continues the import',
     },
   },
   organisation_missing: {
-    text: 'was selected, but the file does not contain this organisation, or the call also excludes it',
+    text: 'the call selects this organisation, but the file does not contain the organisation, or the call also excludes it',
     remedy: { http: 'correct `org_ids` or `excluded_org_ids`', command: 'correct --org or --exclude-org' },
   },
-  privilege_added: { text: 'grants the user {user} {roles} in {target}, which existed before the import' },
-  domain_added: { text: 'adds the verified domain {domain} to {target}, which existed before the import' },
+  privilege_added: { text: 'the import grants the user {user} {roles} in {target}, which existed before' },
+  domain_added: { text: 'the import adds the verified domain {domain} to {target}, which existed before' },
   state_changed: { text: 'state changed: {before} to {after}' },
-  value_unknown: { text: 'unknown value {value} of {field}: imported without it' },
+  value_unknown: { text: 'unknown value {value} of {field}: imported without this value' },
   value_dropped: { text: 'imported without {value}, which is not valid in {field}' },
   value_repeated: { text: '{field} contains {value} more than once: imported once' },
   element_invalid: {
@@ -48,10 +50,10 @@ export const warnings = {
   action_dropped: { text: 'imported without {action} of {field}: the organisation lacks the action' },
   field_filled: { text: '{field} is absent: imported with {value}' },
   field_unset: {
-    text: 'the project grant {value} in {field} is unknown: imported without it, because the organisation owns the project',
+    text: 'the project grant {value} in {field} is unknown: imported without the project grant, because the organisation owns the project',
   },
   grant_to_itself: {
-    text: 'grants a project to its own organisation: neither this grant nor its members are imported; user grants that refer to it are imported without the reference',
+    text: 'the record grants a project to the organisation that owns the project: neither this grant nor its members are imported; user grants that refer to it are imported without the reference',
   },
   nothing_deleted: {
     text: 'nothing was deleted, because records have errors: the target has {records} records that the file lacks',
@@ -91,7 +93,7 @@ export const warnings = {
   },
   // Warnings about a file that is inspected without a target.
   reference_required: {
-    text: 'refers to {target} that the file does not contain, or that the import omits[: {field} has {id}]',
+    text: 'the record refers to {target} that the file does not contain, or that the import omits[: {field} has {id}]',
     remedy: 'import the file only into a target that has this record, or correct the file',
   },
   part_required: {
@@ -131,13 +133,13 @@ export const warnings = {
   },
   record_recreated: {
     text: 'the record was deleted in the target, and the import creates it again',
-    remedy: 'delete it in the source too, or again in the target',
+    remedy: 'delete the record in the source too, or again in the target',
   },
   secrets_not_compared: {
     text: 'password hashes and TOTP seeds of {people} who existed before the import are not compared',
     remedy: 'run `identity compare --with passwords,otp` to compare them',
   },
-  access_given: { text: '{now} in the target, {source} in the source', remedy: '{remedy} it in the target' },
+  access_given: { text: '{now} in the target, {source} in the source', remedy: '{remedy} the record in the target' },
 } as const satisfies Record<string, IssueRow>;
 
 export type WarningReason = keyof typeof warnings;

@@ -41,7 +41,7 @@ const tokenUris = ['https://oauth2.googleapis.com/token', 'https://accounts.goog
 const looksLikeKeyFile = z.looseObject({ type: z.string() });
 
 const keyFileSchema = z.object({
-  token_uri: z.enum(tokenUris, { error: 'foreign token_uri: use the key file as Google issued it' }).optional(),
+  token_uri: z.enum(tokenUris, { error: 'unknown token_uri: use the key file exactly as Google issued it' }).optional(),
   universe_domain: z
     .literal('googleapis.com', { error: 'unsupported universe_domain: only googleapis.com is supported' })
     .optional(),
@@ -72,7 +72,7 @@ type CreateError = (description: string) => Error;
 
 function serviceAccountFile(base64: string, invalid: CreateError): unknown {
   const file = looksLikeKeyFile.safeParse(parseKeyFile(decodeBase64(base64, invalid), invalid));
-  if (!file.success) throw invalid('must be the base64 of a service account key file: missing type');
+  if (!file.success) throw invalid('must be the base64 of a service account key file: the field type is missing');
   const { type } = file.data;
   if (unsupportedTypes.includes(type)) throw invalid(`unsupported credential type ${type}: use service_account`);
   if (type !== 'service_account') throw invalid('unknown credential type: use service_account');

@@ -54,7 +54,7 @@ export const organisationSection: Section = {
     unexported: [
       'their metadata',
       'notification policies and password age policies',
-      'identity providers other than OIDC and JWT of the older kind; the export contains the links of people to these providers, and the links work once the target has the provider',
+      'identity providers other than OIDC and JWT of the older kind (the export contains the links of people to these providers; a link works as soon as the target has the provider)',
       'SAML applications',
       'the message texts about changed passwords, and the translations of the hosted login',
     ],

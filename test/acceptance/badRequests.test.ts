@@ -85,7 +85,7 @@ const ofJson: readonly BadRequest[] = [
     body: ({ exporter }) => ({
       gcs_output: gcs({ serviceaccount_json: keyFileWith(exporter, { token_uri: 'http://169.254.169.254/token' }) }),
     }),
-    message: /^gcs_output.serviceaccount_json: foreign token_uri/,
+    message: /^gcs_output.serviceaccount_json: unknown token_uri/,
   },
 ];
 

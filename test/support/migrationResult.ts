@@ -74,7 +74,7 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
     ],
     errorsOmitted: 0,
     warnings: [
-      { type: 'org', message: 'the file has no manifest: its completeness cannot be verified' },
+      { type: 'org', message: 'the file has no manifest: the completeness of the file cannot be verified' },
       { type: 'secrets', message: 'the passwords are not in the file' },
     ],
     warningsOmitted: 3,
@@ -82,7 +82,7 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       {
         type: 'machine_user',
         reason: 'tokens_not_exported',
-        message: 'no export contains personal access tokens: create them again in the target',
+        message: 'no export contains personal access tokens: create the tokens again in the target',
       },
     ],
     leftToDoOmitted: 0,

@@ -180,12 +180,12 @@ describe.each([memoryBytes, 2 * memoryBytes])('a stored body of %d bytes', (size
 const unsupported = { code: 3, message: expect.stringContaining('br, gzip, x-gzip') };
 const corrupted = (coding: string) => ({
   code: 3,
-  message: `the request body is not valid ${coding}: compress it again, or omit Content-Encoding`,
+  message: `the request body is not valid ${coding}: compress the body again, or omit Content-Encoding`,
   details: [errorInfo('BODY_CORRUPTED', { coding })],
 });
 const inflatesTooMuch = {
   code: 8,
-  message: 'the request body decompresses to more than 100 times its size: send it uncompressed',
+  message: 'the request body decompresses to more than 100 times its size: send the body uncompressed',
 };
 const tooLarge = (bytes: number) => ({
   code: 8,

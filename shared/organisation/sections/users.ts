@@ -88,7 +88,12 @@ export const humanUserSection: Section = {
   ],
   additional: {
     kept: [{ path: 'otpEmail', type: 'factor' }],
-    ignored: [{ path: 'user.hashedPassword.algorithm', reason: 'the hash itself begins with its algorithm' }],
+    ignored: [
+      {
+        path: 'user.hashedPassword.algorithm',
+        reason: 'the text of the hash already begins with the name of the algorithm',
+      },
+    ],
   },
   valueWarning: warnOfPhone,
   warnings: warnOfPerson,

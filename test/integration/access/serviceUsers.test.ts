@@ -113,7 +113,7 @@ describe('a membership', () => {
       changeRole(store, { userId: 'ada', orgId: 'O' }, role, kindOfChange, new Date());
     await change('ORG_OWNER', 'add');
     expect(await change('SELF_MANAGEMENT_GLOBAL', 'add').catch(String)).toBe(
-      'IdentityError: user ada cannot have both SELF_MANAGEMENT_GLOBAL and ORG_OWNER: remove one of them',
+      'IdentityError: user ada cannot have both SELF_MANAGEMENT_GLOBAL and ORG_OWNER: remove one of the roles',
     );
     await change('ORG_OWNER', 'remove');
     await change('SELF_MANAGEMENT_GLOBAL', 'add');

@@ -89,11 +89,11 @@ describe('identity backup', () => {
     expect(blocked).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: `identity: the directory ${file} is not a directory: correct that, or choose another directory for ${join(file, 'below')}\n`,
+      stderr: `identity: the directory ${file} is not a directory: correct the problem, or choose another directory for ${join(file, 'below')}\n`,
     });
     const missing = join(path, 'missing');
     expect((await identity(['backup', join(missing, 'x'), '--data', data])).stderr).toBe(
-      `identity: the directory ${missing} does not exist: correct that, or choose another directory for ${join(missing, 'x')}\n`,
+      `identity: the directory ${missing} does not exist: correct the problem, or choose another directory for ${join(missing, 'x')}\n`,
     );
     expect((await readdir(path)).toSorted()).toEqual(['north', 'north.backup']);
   });

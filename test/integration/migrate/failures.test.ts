@@ -206,7 +206,7 @@ describe('a migration', () => {
     const { code, stderr } = await running.ended();
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(REMAINS) });
     expect(stderr).toMatch(
-      /rejects the token of --to-token-file \S+ \(it was revoked, .+\): create another token there, /,
+      /rejects the token of --to-token-file \S+ \(the token was revoked, .+\): create another token for \S+, /,
     );
     await copyFile(south.tokenFile, file);
     await call(`${line}--yes`, 0, '3,001 records equal');

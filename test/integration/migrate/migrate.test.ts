@@ -55,7 +55,7 @@ describe('identity migrate', () => {
       credentials: { people: 3, withPassword: 1, kept: 1, secondFactors: 'all', others: [] },
     });
     // No person has a factor, so an export with factors would not help.
-    expect(JSON.stringify(result.leftToDo)).not.toContain('include them');
+    expect(JSON.stringify(result.leftToDo)).not.toContain('include these secrets');
     expect(result.phases.map(({ phase, succeeded }) => `${phase} ${succeeded}`)).toEqual(
       expect.arrayContaining(['exporting true', 'importing true']),
     );
@@ -129,7 +129,7 @@ describe('the report of identity migrate', () => {
     const nowhere = await identity([...from, '--report', join(migrating.cwd, 'none', 'report.html')], migrating);
     expect(nowhere).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('/none does not exist: correct that, or choose another directory for '),
+      stderr: expect.stringContaining('/none does not exist: correct the problem, or choose another directory for '),
     });
     const directory = await identity([...from, '--report', join(migrating.cwd, 'fresh.html/')], migrating);
     expect(directory).toMatchObject({ code: 64, stderr: expect.stringContaining('specify FILE.html or FILE.json') });
@@ -220,7 +220,7 @@ describe('a migration', () => {
     expect(moved.stdout).toContain('\n  not compared: otp, keys (--with selects them)\n');
     expect(page).toContain('not compared: otp, keys (--with selects them)');
     const remedy =
-      /include them \(--with otp\) and overwrite existing people \(--on-conflict overwrite\), or people who used these factors must/;
+      /include these secrets \(--with otp\) and overwrite existing people \(--on-conflict overwrite\), or people who used these factors must/;
     for (const text of [moved.stdout, page]) expect(text).toMatch(remedy);
     const again = ['--from', north.database, '--to', south.database, '--with', 'passwords,otp', '--yes'];
     const without = await identity(['migrate', ...again], { ...(await prepareMigration(south)), env });

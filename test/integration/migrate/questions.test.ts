@@ -119,7 +119,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () =
     const args = ['migrate', '--from', from, '--to', database, '--with', 'none', '--on-conflict', 'fail'];
     const creation = ['import', other, '--to', database];
     const { code, stdout } = await identityAtTerminal(args, [['Migrate?', 'y', ...identityProgram, ...creation]]);
-    const problem = `${database} has organisations of the export: acme; nothing is changed in ${database}; export only the other organisations, or `;
+    const problem = `${database} has organisations of the export: acme; nothing is changed in ${database}; export the source again without these organisations, or `;
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(problem) });
   });
 

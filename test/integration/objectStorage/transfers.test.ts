@@ -101,7 +101,7 @@ describe('the bucket for transfers', () => {
       'write',
       googleError(404, 'The specified bucket does not exist.'),
       'TRANSFER_BUCKET_MISSING',
-      'gs://exports/exports/id: the bucket exports for transfers does not exist: create it, or unset TRANSFER_BUCKET',
+      'gs://exports/exports/id: the bucket exports for transfers does not exist: create the bucket, or unset TRANSFER_BUCKET',
     ],
     ...[denied, disabled].map(
       (response) =>

@@ -214,13 +214,13 @@ describe('identity inspect', () => {
       0,
       // A compressed file has another size.
       / organisations?, [\d,]+ bytes of JSON$/m,
-      '\nno manifest: its completeness cannot be verified\n',
+      '\nno manifest: the completeness of the file cannot be verified\n',
       '\nsecrets: password hashes 2, clear passwords 1\n',
       '\npassword hashes: bcrypt 1 (verified by default), unknown 1 (no release of ZITADEL verifies this format)\n',
       '\nunknown field, which an import ignores: unheardOf (2)\n',
-      '\n  no export contains personal access tokens: create them again in the target\n',
+      '\n  no export contains personal access tokens: create the tokens again in the target\n',
       /^Left to do in ZITADEL\n {2}.+$/m,
-      'the export has no TOTP seeds and OTP e-mail factors: include them (--with otp) and overwrite existing people',
+      'the export has no TOTP seeds and OTP e-mail factors: include these secrets (--with otp) and overwrite existing people',
     );
     for (const absent of ['the export has no password hashes', HASH]) expect(stdout).not.toContain(absent);
     const sections = { humanUsers: { records: 3, bytes: expect.any(Number) }, machineUsers: { records: 1 } };

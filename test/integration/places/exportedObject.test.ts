@@ -149,11 +149,11 @@ describe('an export that an instance has written into its bucket', () => {
       await trackStore(target, { name: url, content }, 'exporting', { output: silent, signal });
     };
     const deleted = await startInstance();
-    await expect(store(deleted.url)).rejects.toThrow(/the command removed the incomplete file$/);
+    await expect(store(deleted.url)).rejects.toThrow(/the command has removed the incomplete file$/);
     expect(deleted.requests.filter((request) => request.startsWith('DELETE'))).toHaveLength(1);
     const kept = await startInstance({ deletion: 503 });
     await expect(store(kept.url)).rejects.toThrow(
-      /the command removed the incomplete file; the file of the export remains/,
+      /the command has removed the incomplete file; the file of the export remains/,
     );
   });
 

@@ -41,15 +41,15 @@ describe('a call on places that fails', () => {
     const { database, userId, newToken, exporting } = await placeWithUser();
     const hour = ['--expires', '1h'];
     const expired = await newToken('expired.pat', hour, new Date(Date.now() - 2 * 3_600_000));
-    const problem = `rejects the token of --token-file ${expired.file} (it has expired): create another token there`;
+    const problem = `rejects the token of --token-file ${expired.file} (the token has expired): create another token for `;
     await call(exporting(expired.file), 1, problem);
     await call(`pat list --user ${userId} ${database}`, 0, 'Z (expired)');
     const revoked = await newToken('revoked.pat', hour);
     await call(`pat revoke ${revoked.tokenId} ${database}`, 0);
-    await call(exporting(revoked.file), 1, '(it was revoked, or belongs to another instance)');
+    await call(exporting(revoked.file), 1, '(the token was revoked, or belongs to another instance)');
     const locked = await newToken('locked.pat', hour);
     await call(`user lock ${userId} ${database}`, 0);
-    await call(exporting(locked.file), 1, '(its user is locked, deactivated or deleted)');
+    await call(exporting(locked.file), 1, '(the user of the token is locked, deactivated or deleted)');
   });
 
   it('reports an unsuitable token, and never prints it', async () => {
@@ -57,7 +57,7 @@ describe('a call on places that fails', () => {
     await call(
       exporting(await tokenFileWith('some-token')),
       1,
-      /identity: http\S+ rejects the token of --token-file \S+ \(.+\): check that its user is active, or create another token there, store only the token in a file, and specify the file with --token-file\n$/,
+      /identity: http\S+ rejects the token of --token-file \S+ \(.+\): check that the user of the token is active, or create another token for \S+, store only the token in a file, and specify the file with --token-file\n$/,
     );
     const permit = 'does not permit this call with the token of --token-file (';
     const weak = await newToken('weak.pat');
@@ -129,7 +129,7 @@ describe('a call on places that fails', () => {
       const token = plain.tokenFile;
       const [{ host }, { host: plainHost }] = [new URL(url), new URL(plain.url)];
       expect(await inspect(url, token)).toBe(
-        `the certificate of ${url} is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT): correct it there, or set NODE_EXTRA_CA_CERTS to the PEM file of its authority`,
+        `the certificate of ${url} is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT): correct the certificate on the server, or set NODE_EXTRA_CA_CERTS to the PEM file of the certificate authority`,
       );
       expect(await inspect(`http://${host}`, token)).toBe(`http://${host} expects TLS: specify https://${host}`);
       expect(await inspect(`https://${plainHost}`, token)).toBe(
@@ -236,7 +236,7 @@ describe('a call on places that fails', () => {
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(
-        `identity: ${directory} has no space left: [\\d,]+ bytes of ${target} were written: free some space there, or choose another directory; the command removed the incomplete file\n`,
+        `identity: ${directory} has no space left: [\\d,]+ bytes of ${target} were written: free some space in the directory, or choose another directory; the command has removed the incomplete file\n`,
       ),
     });
     expect(await readdir(directory)).toEqual([]);

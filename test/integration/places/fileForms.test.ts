@@ -155,7 +155,7 @@ describe('an inspection of a file', () => {
     expect(listed.map(({ id, reason }) => `${id} ${reason}`).sort()).toEqual([...expected, 'NORTH name_taken'].sort());
     const text = await identity(['inspect', file]);
     for (const line of [
-      'org member north_elsewhere: refers to a user that the file does not contain, or that the import omits: userId has elsewhere: import',
+      'org member north_elsewhere: the record refers to a user that the file does not contain, or that the import omits: userId has elsewhere: import',
       'user grant north_P_bot: the file lacks the value "writer" of roleKeys: the record is imported without this value, unless the target has it: add the value',
       'person bob: the file has the id twice, first for the person bob of organisation north, then for the person rob of organisation south: ',
       'person zoe: another user has the same login name BOB: bob of organisation north: change one of the names; you can instead give both organisations `"domainPolicy":{"userLoginMustBeDomain":true}` before the first import of north\n',

@@ -249,7 +249,7 @@ describeStores('the lock of an instance', (kind) => {
       await expect(take(store, 'alone').held).rejects.toMatchObject({
         reason: 'LOCK_FILE_OBSTRUCTED',
         httpStatus: 503,
-        message: `the lock of the instance cannot be taken, because ${path} is not a ${expected}: move it out of the data directory`,
+        message: `the lock of the instance cannot be taken, because ${path} is not a ${expected}: move ${path} out of the data directory`,
       });
       await rename(path, `${location.directory}/moved`);
       await using _held = await take(store, 'alone').held;

@@ -207,7 +207,7 @@ describe('a repeated import into a ZITADEL', () => {
           type: 'human_user',
           id: 'bob',
           message: expect.stringMatching(
-            /^locked in the source, but neither deactivated nor locked in the target; .* the record: event user\.reactivated by admin at /,
+            /^the record is locked in the source, but neither deactivated nor locked in the target; .* the record: event user\.reactivated by admin at /,
           ),
           reason: 'open_after_event',
           params: { ...byAdmin, state: 'USER_STATE_LOCKED', event: 'user.reactivated' },
@@ -216,7 +216,7 @@ describe('a repeated import into a ZITADEL', () => {
           type: 'human_user',
           id: 'eve',
           message: expect.stringMatching(
-            /^inactive in the source, but neither .*user\.human\.profile\.changed by admin/,
+            /^the record is inactive in the source, but neither .*user\.human\.profile\.changed by admin/,
           ),
           reason: 'open_after_event',
           params: { ...byAdmin, state: 'USER_STATE_INACTIVE', event: 'user.human.profile.changed' },

@@ -69,7 +69,7 @@ describe('an organisation with an id that no header can have', () => {
     const [file, others] = [join(directory, 'out.json'), join(directory, 'others.json')];
     const from = ['export', zitadel.url, '--token-file', tokenFile];
     const { stdout } = await call(`${from.join(' ')} --to ${file}`, 3, /^not exported: /m);
-    expect(stdout).toContain(`; exclude it with --exclude-org ${word}\n`);
+    expect(stdout).toContain(`; exclude the organisation with --exclude-org ${word}\n`);
     const { orgs } = JSON.parse(await readFile(file, 'utf8'));
     expect(orgs).toMatchObject([{ orgId: '2' }]);
     expect(stdout).toContain(`not exported: ${DEFAULT_ORGANISATION}, the default organisation (--org `);
@@ -141,7 +141,7 @@ describe('records with ids that REST cannot have in a path', () => {
     const { zitadel, tokenFile } = await zitadelWith([organisation('1', { projects }), organisation('2')]);
     const { stdout } = await call(`inspect ${zitadel.url} --token-file ${tokenFile}`, 3, `: 2 organisations, `);
     expect(stdout).toMatch(
-      /^not exported: .* returned InvalidArgument to the export of organisation 1: .*; exclude it with --exclude-org 1$/m,
+      /^not exported: .* returned InvalidArgument to the export of organisation 1: .*; exclude the organisation with --exclude-org 1$/m,
     );
   });
 });

@@ -34,7 +34,7 @@ describe('a call on a ZITADEL that fails', () => {
     const directory = await testDirectory();
     const input = await exportFileWith(crowd(1));
     const rejected =
-      /identity: http\S+ rejects the token of --token-file \S+ \(Errors.Token.Invalid \(AUTH-7fs1e\)\): check that its user is active, or create another token there, store only the token in a file, and specify the file with --token-file\n/;
+      /identity: http\S+ rejects the token of --token-file \S+ \(Errors.Token.Invalid \(AUTH-7fs1e\)\): check that the user of the token is active, or create another token for \S+, store only the token in a file, and specify the file with --token-file\n/;
     const forbidden = (reason: string) =>
       `identity: ${zitadel.url} does not permit this call with the token of --token-file (${reason}): use a token of a service user with the role IAM_OWNER\n`;
     for (const [token, exporting, importing] of [
@@ -117,7 +117,7 @@ describe('a call on a ZITADEL that fails', () => {
     const { zitadel, out, place } = await placeWith([crowd(2)], { release: '2026-07' });
     zitadel.contents.put('acme', 'humanUsers', 'both', person('both'));
     zitadel.contents.put('acme', 'machineUsers', 'both', { userId: 'both', user: { userName: 'both', name: 'Both' } });
-    const problem = `${zitadel.url} returned FailedPrecondition to the export of organisation acme: User could not be found (QUERY-3n77z); exclude it with --exclude-org acme`;
+    const problem = `${zitadel.url} returned FailedPrecondition to the export of organisation acme: User could not be found (QUERY-3n77z); exclude the organisation with --exclude-org acme`;
     await call(`export ${place} --org acme --to ${out}`, 3, `\nnot exported: ${problem}\n`);
   });
 
@@ -129,7 +129,7 @@ describe('a call on a ZITADEL that fails', () => {
       oidcApps: [{ appId: '6', app }],
     });
     const { zitadel, out, place } = await placeWith([broken, crowd(2)]);
-    const problem = `${zitadel.url} returned Internal to the export of organisation broken: An internal error occurred (QUERY-h9TeF); exclude it with --exclude-org broken`;
+    const problem = `${zitadel.url} returned Internal to the export of organisation broken: An internal error occurred (QUERY-h9TeF); exclude the organisation with --exclude-org broken`;
     const left = `\nnot exported: ${problem}\n`;
     const exporting = `export ${place} --org broken --org acme --to ${out}`;
     expect((await call(exporting, 3, left, 'exported 1 organisation ')).stdout).not.toContain('not found');

@@ -123,11 +123,11 @@ it.each([
 
 it('a text has its parameters, and leaves out the optional parts without them', () => {
   const { params = {}, message } = warn('field_ignored', { nearest: 'timeout' });
-  expect(message).toBe('unknown field of the request, ignored: the nearest known field is timeout');
+  expect(message).toBe('the import ignores this unknown field of the request: the nearest known field is timeout');
   expect(params).toEqual({ nearest: 'timeout' });
   expect(warn('field_ignored', {})).toEqual({
     reason: 'field_ignored',
-    message: 'unknown field of the request, ignored',
+    message: 'the import ignores this unknown field of the request',
   });
   expect(warn('providers_not_exported', { providers: ['a', 'b[0]', '{c}'] }).message).toMatch(/: a, b\[0\], \{c\}$/);
   const taken = { record: 'project', holder: 'P', organisation: 'O' };

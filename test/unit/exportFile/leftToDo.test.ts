@@ -58,7 +58,7 @@ describe('the remaining steps after a migration', () => {
     const message = 'the export has no password hashes: people without a password hash must set new passwords';
     expect(entryFor(false)).toMatchObject({
       reason: 'passwords_missing',
-      message: expect.stringContaining('include them (`with_passwords`)'),
+      message: expect.stringContaining('include these secrets (`with_passwords`)'),
     });
     expect(entryFor(true)).toEqual({ type: 'human_user', reason: 'passwords_not_in_source', message });
   });
@@ -158,9 +158,9 @@ describe('the remaining steps after a migration', () => {
         'the export does not contain all identity providers to which this record refers: import I, J with these ids',
     });
     const otp = (entries: typeof ours) => entries.find(({ reason }) => reason === 'otp_missing')?.message;
-    expect(otp(ours)).toContain('include them (`with_otp`) and overwrite existing people (`on_conflict`)');
+    expect(otp(ours)).toContain('include these secrets (`with_otp`) and overwrite existing people (`on_conflict`)');
     expect(otp(person(new LeftToDo(withoutOtp, 'command')))).toContain(
-      'include them (--with otp) and overwrite existing people (--on-conflict overwrite)',
+      'include these secrets (--with otp) and overwrite existing people (--on-conflict overwrite)',
     );
     const zitadel = person(new LeftToDo(forZitadel, 'http'));
     expect(zitadel).toContainEqual(

@@ -40,7 +40,7 @@ function der(tag: number, content: Buffer): Buffer {
 const oddNumber = (bits: number) => Buffer.alloc(bits / 8, 0xff);
 const KEY_SIZE = 'invalid private_key: must have 2048 to 4096 bits';
 const TOO_LARGE = 'invalid private_key: modulus or exponent too large';
-const FOREIGN = 'foreign token_uri: use the key file as Google issued it';
+const FOREIGN = 'unknown token_uri: use the key file exactly as Google issued it';
 const field = 'gcs_output.serviceaccount_json';
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
 /** Returns the key file with some other fields, as a request contains it. */
@@ -88,8 +88,12 @@ describe('a service account in a request', () => {
     ['plain JSON', JSON.stringify(file), 'must be base64'],
     ['half a file', base64(file).slice(0, 400), 'must be the base64 of a JSON file'],
     ['no JSON', Buffer.from('secret').toString('base64'), 'must be the base64 of a JSON file'],
-    ['a JSON list', base64([file]), 'must be the base64 of a service account key file: missing type'],
-    ['no type', fileWith({ type: undefined }), 'must be the base64 of a service account key file: missing type'],
+    ['a JSON list', base64([file]), 'must be the base64 of a service account key file: the field type is missing'],
+    [
+      'no type',
+      fileWith({ type: undefined }),
+      'must be the base64 of a service account key file: the field type is missing',
+    ],
     ['a key that is too short', withKey(rsaKey(2_047)), KEY_SIZE],
     ['a key that is too long', withKey(forgedKey({ n: oddNumber(4_104) })), KEY_SIZE],
     ['a key of 8,192 bits', withKey(forgedKey({ n: oddNumber(8_192) })), TOO_LARGE],

@@ -25,7 +25,7 @@ it.each([
   const path = join(directory, name);
   vi.stubEnv('TMPDIR', path);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const text = `the directory for temporary files, ${path}, ${problem}: correct that, or set TMPDIR to another directory`;
+  const text = `the directory for temporary files, ${path}, ${problem}: correct the problem, or set TMPDIR to another directory`;
   await expect(requireTemporaryDirectory()).rejects.toThrow(text);
   const content = { isRepeatable: false, open: () => once(Buffer.alloc(1)), ...undisposed };
   const storage = createBodyStorage({ memoryBytes: 0 });

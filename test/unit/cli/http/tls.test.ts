@@ -11,6 +11,6 @@ it.each([
   const failure = Object.assign(new Error('failed'), { code });
   const error = await connectionError('https://id.example.com', failure, 'before its response');
   expect(error.message).toBe(
-    `the certificate of https://id.example.com is not trusted (${code}): correct it there, or set NODE_EXTRA_CA_CERTS to the PEM file of its authority`,
+    `the certificate of https://id.example.com is not trusted (${code}): correct the certificate on the server, or set NODE_EXTRA_CA_CERTS to the PEM file of the certificate authority`,
   );
 });

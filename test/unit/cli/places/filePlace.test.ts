@@ -9,7 +9,7 @@ it('a file is rejected because of its directory with the name of the directory',
   const file = join(directory, 'file');
   await writeFile(file, '');
   const problem = (path: string) => requireFreeFile(path).catch((error: unknown) => String(error));
-  const remedy = (path: string) => `correct that, or choose another directory for ${path}`;
+  const remedy = (path: string) => `correct the problem, or choose another directory for ${path}`;
   const [missing, below] = [join(directory, 'none', 'y.json'), join(file, 'y.json')];
   expect(await problem(missing)).toContain(
     `the directory ${join(directory, 'none')} does not exist: ${remedy(missing)}`,
