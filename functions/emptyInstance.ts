@@ -18,7 +18,7 @@ interface TrialSettings
 }
 
 /**
- * Simulates the import of a valid file into an empty instance. Memory does not grow with the file.
+ * Simulates the import of a valid file into an empty instance. The used memory does not grow with the size of the file.
  * @throws the signal's reason
  */
 export function importIntoEmpty(

@@ -46,7 +46,9 @@ interface ExportRun {
   readonly audited: AuditedCall;
 }
 
-/** If the request asks for an object and for a response, both come from the same snapshot. */
+/**
+ * Writes the export to an object in a bucket, to the response, or to both. Both have the content of the same snapshot.
+ */
 async function runExport({ ports, concurrency, audited }: ExportRun, context: Context<HttpEnv>): Promise<Response> {
   const { limits, objectStorage, transfers } = ports;
   const request = context.req.raw;
@@ -64,7 +66,7 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const options = readExportRequest(body);
   const timeoutMs = options.timeout === undefined ? undefined : parseDuration(options.timeout, limits.timeoutMs);
   if (timeoutMs !== undefined) call.limit(timeoutMs);
-  // Receiving the body can take minutes: check the token again, because the first response bytes may contain secrets.
+  // Receiving the body can take minutes. So check the token again before the response sends secrets.
   const caller = await authorise(store);
   resources.use(concurrency.enter());
 

@@ -8,10 +8,13 @@ import { type ExportRequest, NO_ORGANISATION } from './contract.ts';
 import type { OrganisationExport } from './operation.ts';
 
 export interface ExportProgress {
-  /** The running export. If the request asks for an object and for a response, the object is exported first. */
+  /**
+   * The export in progress. A request for an object and a response runs two exports: first to the object, then to the
+   * response.
+   */
   export: OrganisationExport | undefined;
   object: ObjectLocation | WrittenObject | undefined;
-  /** The object in the bucket for transfers to which the response redirects the client. */
+  /** The object to which the response redirects the client. It is in the instance's bucket for transfers. */
   transfer?: WrittenObject;
 }
 

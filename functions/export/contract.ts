@@ -37,8 +37,8 @@ const exportRequestFields = {
   gcsOutput: bucketRequest
     .optional()
     .describe('The object to create from the export file. Existing objects are never overwritten.'),
-  // A client that sends this field expects a file for ZITADEL; ZITADEL loses records of other export files. So reject
-  // the field, instead of ignoring it like unknown fields.
+  // A client that sends this field wants a file for ZITADEL, which this endpoint cannot write. ZITADEL would lose
+  // records of an ordinary file. So reject the field, although other unknown fields are ignored.
   forZitadel: z.never({ error: 'unknown field: `identity export --for-zitadel` writes files for ZITADEL' }).optional(),
   localOutput: unsupportedField,
   s3Output: unsupportedField,

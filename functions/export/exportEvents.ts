@@ -5,8 +5,8 @@ import { compareBytes } from './selectedOrganisations.ts';
 type Documents = readonly StoredDocument[];
 
 /**
- * An organisation, a batch of its records of one section, or the organisation's end. Events follow the order of the
- * file. A section without records has no event.
+ * The start of an organisation, a batch of its records of one section, or the end of the organisation. Events have the
+ * order of the file. A section without records has no event.
  */
 export type ExportEvent =
   | { readonly kind: 'organisation'; readonly document: StoredDocument }
@@ -22,7 +22,7 @@ export interface SectionScan {
 /**
  * Merges organisations with their records, which come from one scan for each section. Yields the events in arrays,
  * because awaiting each event costs more than writing it. An array may be empty.
- * @throws Error if the database orders ids differently, because the merge would skip records
+ * @throws Error if the organisations are not in the order of `compareBytes`: the merge would skip records
  */
 export async function* mergeByOrganisation(
   organisations: AsyncIterable<Documents>,
@@ -80,7 +80,10 @@ class Cursor {
     return this.index === this.documents.length && !this.isEnded;
   }
 
-  /** Skips records of organisations with smaller ids, because the snapshot does not contain these organisations. */
+  /**
+   * Returns the organisation's next records in the batch. Skips records of organisations with smaller ids, because the
+   * snapshot does not contain these organisations.
+   */
   take(orgId: string): Documents {
     while (compareBytes(this.documents[this.index]?.orgId ?? orgId, orgId) < 0) this.index++;
     const start = this.index;
@@ -103,7 +106,8 @@ class Cursor {
 
   private request(): Promise<IteratorResult<Documents>> {
     const requested = this.batches.next();
-    // `refill` throws the error of a failed read. Until then, this handler prevents an unhandled rejection.
+    // If the read fails, `refill` awaits this promise and throws the error. Until then, this handler prevents an
+    // unhandled rejection.
     requested.catch(() => undefined);
     return requested;
   }

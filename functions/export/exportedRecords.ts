@@ -46,9 +46,9 @@ export class ExportedRecords {
   }
 
   /**
-   * Omits records that refer to users and organisations that are being deleted. The export omits these users and
-   * organisations, so an import could not create the records. If nothing is being deleted, the check costs at most
-   * three small reads.
+   * Omits records that require a user or an organisation whose deletion has begun. The export omits such users and
+   * organisations, so an import could not create these records. If no deletion has begun, the check costs at most three
+   * small reads.
    */
   private async withoutDeleted(section: Section, documents: Documents): Promise<Documents> {
     const mayNameUsers = section.references?.some(isRequiredUser) === true;
@@ -85,7 +85,7 @@ export class ExportedRecords {
     }
   }
 
-  /** Adds the fields that only ZITADEL's exports contain (zitadel 4.3). */
+  /** Adds the fields that only ZITADEL's exports contain (docs/zitadel.md 4.3). */
   private async fill(section: Section, documents: Documents): Promise<Documents> {
     const { leftToDo } = this.options;
     const { providers } = section.exported ?? {};
@@ -122,8 +122,8 @@ async function readDeletions(snapshot: Snapshot) {
 }
 
 /**
- * A function that reads documents by their ids, and returns a function that looks up the facts about a document by its
- * id. Do not use an earlier look-up after a further call, because the call may clear the cache.
+ * Reads documents by their ids, and returns a function that looks up the facts about a document by its id. Each call
+ * may clear the cache, so do not use a function from an earlier call.
  */
 type Finder<Fact> = (ids: readonly string[]) => Promise<(id: string) => Fact | undefined>;
 

@@ -18,7 +18,7 @@ import { selectOrganisations, selector } from './selectedOrganisations.ts';
 
 /**
  * Opens a snapshot that can be read until the export's timeout.
- * @param timeoutMs the export's timeout in milliseconds; undefined to skip the check
+ * @param timeoutMs the export's timeout in milliseconds; undefined if the export has no timeout
  * @throws IdentityError INVALID_ARGUMENT if the database deletes the snapshot before the timeout
  */
 export async function openSnapshot(store: Store, timeoutMs: number | undefined): Promise<Snapshot> {
@@ -46,7 +46,7 @@ export interface OrganisationExport {
 }
 
 /**
- * Exports organisations as an export file (specification 4.2, zitadel 2): the organisations, then the manifest. Reads
+ * Exports organisations as an export file, which ends with the manifest (specification 4.2; docs/zitadel.md 2). Reads
  * the snapshot while the caller consumes the bytes, until the signal aborts.
  */
 export function exportOrganisations(
@@ -110,7 +110,7 @@ class Exporter {
     };
   }
 
-  /** Yields the file's bytes in chunks of at most 64 KiB. A longer text is a chunk of its own. */
+  /** Yields the file's bytes in chunks of at most 64 KiB. Only a text of more than 64 KiB is a longer chunk. */
   async *chunks(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let chunk = Buffer.allocUnsafeSlow(EXPORT_CHUNK_BYTES);
     let length = 0;
@@ -124,8 +124,8 @@ class Exporter {
           chunk = Buffer.allocUnsafeSlow(Math.max(EXPORT_CHUNK_BYTES, mostBytes));
           length = 0;
         }
-        // Encode each text separately. To join the texts, V8 would copy them, with two bytes per character if any
-        // character needs two.
+        // Encode each text separately. If the texts were joined first, V8 would copy them, and use two bytes per
+        // character if any character needs two.
         length += chunk.write(text, length);
       }
     }

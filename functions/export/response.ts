@@ -5,12 +5,12 @@ import { recordEnd } from './auditFacts.ts';
 interface ResponseResources {
   /** Resources to dispose of after the last byte, such as the snapshot. */
   readonly held: AsyncDisposable;
-  /** Ends the response when the signal aborts, even if the client does not read. */
+  /** When the signal aborts, the response ends, even if the client has stopped reading. */
   readonly signal: AbortSignal;
   /** Records the end of the call in the audit trail, before the last byte is sent. */
   readonly audited: Pick<AuditedCall, 'end'>;
   /**
-   * Creates the response for a file that is larger than the limit. Before returning it, calls `end`, which records the
+   * Creates the response for a file that is too large for a response. Calls `end` before it returns: `end` records the
    * end of the call in the audit trail.
    */
   readonly redirect: (file: AsyncIterable<Uint8Array>, end: () => Promise<void>) => Promise<Response>;
@@ -20,8 +20,8 @@ const HEADERS = { 'content-type': 'application/json' };
 
 /**
  * Creates the response with the export file. Without a limit, streams the file. With a limit, buffers the file, so that
- * the platform cannot truncate the response. Redirects the client to a file above the limit. Throws errors that occur
- * before the first byte; a later error closes the connection.
+ * the platform cannot truncate the response. If the file exceeds the limit, redirects the client to a stored copy.
+ * Throws errors that occur before the first byte; a later error closes the connection.
  */
 export async function createExportResponse(
   bytes: AsyncIterable<Uint8Array>,
@@ -29,8 +29,8 @@ export async function createExportResponse(
   { held, signal, audited, redirect }: ResponseResources,
 ): Promise<Response> {
   if (Number.isFinite(maxBytes)) {
-    // Keep the resources until a redirect is complete. One of the resources is the call's signal, which must be able to
-    // stop the redirect.
+    // Keep the resources until a redirect is complete. They include the call's signal, which must be able to stop the
+    // redirect.
     await using _held = held;
     await using content = read(bytes);
     const { parts, isWhole } = await hold(content, maxBytes);
@@ -61,8 +61,8 @@ async function* withResources(
 
 /**
  * Streams the bytes until the signal aborts. Then the stream fails at once, even if the client has stopped reading. The
- * connection closes, and buffered bytes are not sent. Records the reason before it ends `bytes`, because ending `bytes`
- * may wait for the snapshot.
+ * connection closes, and buffered bytes are not sent. The audit trail receives the reason before `bytes` ends, because
+ * ending `bytes` may wait for the snapshot.
  */
 function streamUntil(
   signal: AbortSignal,
@@ -114,7 +114,7 @@ function bufferedResponse(parts: Uint8Array<ArrayBuffer>[]): Response {
   return new Response(file, { headers: { ...HEADERS, 'content-length': String(file.size) } });
 }
 
-/** Yields the parts in memory and releases each, then yields the rest. */
+/** Yields the parts, and removes each from memory. Then yields the rest. */
 async function* join(parts: Uint8Array[], rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) yield part;
   yield* rest;

@@ -14,7 +14,7 @@ export interface OrganisationSelection {
 
 type Batches = AsyncGenerator<readonly StoredDocument[]>;
 
-/** The selected organisations in a snapshot, and their records. Both are in the order of `compareBytes`. */
+/** Reads the selected organisations of a snapshot and their records, both in the order of `compareBytes`. */
 export interface SelectedOrganisations {
   readonly organisations: () => Batches;
   /**
@@ -64,8 +64,8 @@ export async function selectOrganisations(
 const MAX_SKIPPED = 500;
 
 /**
- * Skips an unselected organisation with many records by starting a new query.
- * @param isSelected undefined if all organisations are selected
+ * Scans the records of all organisations, and yields those of the selected organisations. To skip an unselected
+ * organisation with many records, starts a new query behind this organisation.
  */
 async function* scanAll(
   snapshot: Snapshot,

@@ -26,11 +26,11 @@ interface LargeExport {
 }
 
 /**
- * Writes the whole file to the instance's bucket for transfers, and responds with its signed URL. Deletes the file if
- * the call fails afterwards.
+ * Writes the whole file to the instance's bucket for transfers, and redirects the client to the file's signed URL.
+ * Deletes the file if the call fails afterwards.
  * @param end ends the call in the audit trail; called before the response is returned
  * @throws IdentityError RESOURCE_EXHAUSTED for an RPC, which cannot redirect; FAILED_PRECONDITION if the instance has
- * no such bucket
+ * no bucket for transfers
  */
 export async function redirectToFile(
   { request, transfers, facts, limit, written, progress, signal }: LargeExport,
@@ -59,7 +59,7 @@ export async function redirectToFile(
   }
 }
 
-/** The call may have ended, so the deletion has its own timeout. */
+/** The time limit of the deletion, which may begin after the call has ended. */
 const DISCARD_MS = 10_000;
 
 /** Deletes a file whose address was not sent to the client. If this fails, the bucket deletes the file after a day. */

@@ -82,7 +82,7 @@ async function runImport(
   // Rejects an invalid query before the file arrives.
   const options = readQuery(request);
   if (options !== undefined) limitTime(options);
-  // Read this before the body: while the body arrives, calls without the lock can change records.
+  // Read this before the body: while the body arrives, calls without the instance's lock can change records.
   const beginning = await readBeginning(called, call.signal);
   const advice = adviceIfLarger(ports.transfers !== undefined);
   const isFile = options !== undefined;

@@ -26,7 +26,7 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
   readonly beginning?: Beginning;
   /** Called after the validation of the file, before the first write. If this function throws, the import fails. */
   readonly onInspected?: (file: InspectedFile) => Promise<void>;
-  /** Returns undefined if the import has no timeout. */
+  /** Returns the milliseconds until the import's timeout; undefined if the import has no timeout. */
   readonly msLeft?: () => number | undefined;
   readonly onWait?: () => void;
   /** Called when the import has the lock, possibly after a wait. If this function throws, the import fails. */
@@ -55,14 +55,14 @@ export interface InspectedFile {
 }
 
 /**
- * The database itself, even in a dry run. Functions use it to read ranges, which need no uncommitted writes of this
- * import.
+ * The database itself, even in a dry run. Functions use it to read ranges, because these reads do not depend on
+ * uncommitted writes of this import.
  */
 export type ImportedStore = Pick<Store, 'snapshot' | 'durable' | 'lock' | 'advice'>;
 
 /**
- * The state of the database when an import began. Calls without the lock can change records later; the import does not
- * undo these changes.
+ * The state of the database when an import began. Calls that do not hold the instance's lock can change records later.
+ * The import does not undo these changes.
  */
 export interface Beginning {
   /** The import's position in the order of the database's commits; see `InstanceLock`. */

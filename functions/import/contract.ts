@@ -55,8 +55,8 @@ const importRequestFields = {
 };
 
 /**
- * The import request (specification 2.5) without inline export files. The contract rejects ZITADEL's unsupported
- * sources. ZITADEL's own request has no uploads, and no options except `timeout`.
+ * The import request (specification 2.5) without inline export files. The contract rejects sources of files that only
+ * ZITADEL supports. ZITADEL's own request has no uploads, and no options except `timeout`.
  */
 export const importRequest = requestMessage(importRequestFields);
 
@@ -71,8 +71,8 @@ export type OnConflict = ImportRequest['onConflict'];
 export type RecordConflict = Exclude<OnConflict, 'fail'>;
 
 /**
- * With `fail`, all organisations are new. So an existing record usually belongs to another organisation, and the import
- * reports it.
+ * Returns how an import handles existing records. With `fail`, all organisations are new, so an existing record usually
+ * belongs to another organisation. The import then reports the record.
  */
 export function recordConflict(onConflict: OnConflict): RecordConflict {
   return onConflict === 'fail' ? 'report' : onConflict;
@@ -139,7 +139,7 @@ const organisation = z.strictObject({ ...Object.fromEntries(successLists), orgId
   description: 'An organisation’s id, and the ids of the records that the import wrote into it.',
 });
 
-/** The import response (specification 4.3, zitadel 5.7 and zitadel 5.8), with `summary` added. */
+/** The response to an import (specification 4.3; docs/zitadel.md 5.7 and 5.8). ZITADEL's response has no `summary`. */
 export const importResponse = z
   .strictObject({
     errors: z
@@ -256,12 +256,12 @@ export type ImportProgress = Omit<Extract<ImportEvent, { event: 'progress' }>, '
 
 export type ImportResponse = z.output<typeof importResponse>;
 
-/** An entry of `errors` in the import response (zitadel 5.7). */
+/** An entry of `errors` in the import response (docs/zitadel.md 5.7). */
 export type ImportError = z.output<typeof importError>;
 
 /**
- * A warning about the file or about an imported record. Without the warning, users would notice the record's problem
- * only at login.
+ * A warning about the file or about an imported record. Without warnings, users would notice most problems only at
+ * login.
  */
 export type ImportWarning = z.output<typeof importWarning> & RecordWarning;
 

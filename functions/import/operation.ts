@@ -63,8 +63,8 @@ interface ImportCall extends Pick<ImportContext, 'source' | 'inspected' | 'signa
  * @param stamp the creation and change date of the written records, unique to this import; ISO 8601, UTC
  * @param signal stops the import between two batches, with its reason
  * @returns the import response
- * @throws IdentityError INVALID_ARGUMENT for an invalid export file, before anything is written; the signal's reason,
- * and every error after the first write, with the import's progress
+ * @throws IdentityError INVALID_ARGUMENT for an invalid export file, before anything is written; the signal's reason
+ * after an abort. Every error after the first write contains the import's progress
  * @example
  * const source = { open: () => createReadStream('export.json') };
  * const settings = { withKeys: true, onConflict: 'overwrite' };
@@ -114,8 +114,8 @@ function mirrorCall(call: ImportCall, inspection: Inspection, deletions: Deletio
 }
 
 /**
- * Reads the facts by which an import recognises later changes. The import keeps changes of calls that do not use the
- * lock.
+ * Reads facts by which an import later recognises changes of other calls. The import must not undo changes of calls
+ * that do not use the instance's lock.
  */
 export async function readBeginning(store: Store, signal: AbortSignal): Promise<Beginning> {
   const [position, removals] = await Promise.all([store.lock.position(signal), readMemberRemovals(store)]);

@@ -17,7 +17,8 @@ export function uniqueStamp(now: Date): string {
 }
 
 /**
- * The dates for the attempts of a call to write a batch. Each attempt has its own date, as creation and change date.
+ * Creates the dates for a call's attempts to write a batch. Each attempt has its own date, which is the creation and
+ * change date of the written records.
  */
 export class AttemptStamps {
   readonly stamp: string;

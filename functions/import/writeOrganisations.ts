@@ -14,8 +14,9 @@ import type { RecordOutcome, Settled } from './stages.ts';
 
 /**
  * Writes the organisations, and returns those that exist afterwards: later phases import their records. If an
- * organisation exists with another name, or if its new name is taken, the import reports an error but imports its
- * records. If the organisation cannot be created, the import reports an error and skips its records (zitadel 5.5).
+ * organisation exists with another name, or if its new name is taken, the import reports an error but imports the
+ * organisation's records. If the organisation cannot be created, the import reports an error and skips the
+ * organisation's records (docs/zitadel.md 5.5).
  */
 export async function writeOrganisations(context: ImportContext): Promise<Targets> {
   const { store, signal, inspection } = context;
@@ -52,8 +53,8 @@ export async function writeOrganisations(context: ImportContext): Promise<Target
 }
 
 /**
- * Rejects new organisations with users whose domain policy is invalid. Without the policy, the users would claim login
- * names by the default rule. A corrected file could not change this later.
+ * Rejects a new organisation if it has users and its domain policy is invalid. Without the policy, its users would
+ * claim login names by the default rule, and a corrected file could not change this later.
  */
 async function withPolicyIssues(
   { store, signal }: ImportContext,
@@ -74,7 +75,10 @@ function existsAfter(outcome: RecordOutcome): boolean {
   return outcome.kind !== 'failed' || outcome.issue === organisationSection.error.exists;
 }
 
-/** Counts an existing organisation without a name in the file as unchanged. */
+/**
+ * Reports an organisation that the import cannot create. If the organisation exists and the file only lacks its name,
+ * counts it as unchanged.
+ */
 function reportUncreatable({ header, issue }: FileOrganisation, isStored: boolean, report: ImportReport): void {
   const { orgId, record } = header;
   const keepsName = isStored && record === undefined;

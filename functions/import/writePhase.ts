@@ -41,7 +41,8 @@ export async function writePhase(
   await using writer = new RecordWriter(context, ({ plan, outcome }) => {
     state.report.add(plan.record, mirror === undefined ? outcome : settleMirrored(mirror, plan.key, outcome));
   });
-  // The embedded database is synchronous. Without yielding to the event loop no timer fires, not even the timeout.
+  // The embedded database is synchronous. So yield to the event loop: otherwise no timer would fire, not even the
+  // import's timeout.
   for await (const chunk of chunksInTurns(source.open(signal))) {
     const plans: Planned[] = [];
     for (const item of reader.push(chunk)) {

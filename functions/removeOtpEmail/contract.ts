@@ -53,7 +53,7 @@ const removal = (): OperationDescription => ({
 
 const betaRemoval = (): OperationDescription => ({ ...removal(), operationId: 'removeOtpEmailBeta', deprecated: true });
 
-/** Released ZITADEL clients still call the beta. */
+/** The routes of both API versions, because released ZITADEL clients still call `v2beta`. */
 export const removals = {
   v2: {
     endpoint: { method: 'DELETE', path: '/v2/users/:userId/otp_email', operation: removal },

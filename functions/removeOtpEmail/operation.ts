@@ -25,7 +25,8 @@ const userFields: readonly FieldName[] = ['orgId', 'body', 'otpEmail', 'sequence
  * that an error does not reveal whether a user exists.
  * @param audited records the removal in the same commit. If the audit trail is outside the database, records the
  * removal before the commit, and a failed commit as a second event
- * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (zitadel 6.3)
+ * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor
+ * (docs/zitadel.md 6.3)
  */
 export function removeOtpEmail(
   store: Store,

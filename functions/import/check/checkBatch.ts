@@ -70,7 +70,7 @@ async function readFound(
   subjects: readonly Subject[],
 ): Promise<Found> {
   const references = subjects.flatMap((subject) => subject.references);
-  // A body may be large. Read bodies only for checks of targets, and to compare parents whose digests differ.
+  // Bodies can be large. So read them only for checks of targets, and to compare parents whose digests differ.
   const isChecked = ({ reference }: PlannedReference) => reference.check !== undefined;
   const checked = references.filter(isChecked).map(({ key }) => key);
   const others = references.filter((reference) => !isChecked(reference)).map(({ key }) => key);
@@ -97,7 +97,8 @@ async function readFound(
     differing.map(({ key }) => key),
     [...targetFields, ...parentFields, 'body'],
   );
-  // A claim that permits a foreign reference counts as missing if the import deletes the record that owns the claim.
+  // A claim can permit a reference to another organisation's record. Such a claim counts as missing if the import
+  // deletes the record that owns the claim.
   const isGone = (path: string, { ownerId = '' }: StoredDocument) =>
     isDoomed(path, mirror) || isDeleted(ownerId, mirror);
   return new Map(

@@ -13,7 +13,7 @@ export interface Completed {
 
 const NO_WARNINGS: readonly RecordWarning[] = [];
 
-/** Completes records of sections in which stored records determine a field. */
+/** Adds a field to the records of some sections: the import determines its value from stored records. */
 export async function completeRecords(
   reader: Reader,
   plans: readonly Planned[],

@@ -6,7 +6,7 @@ import { sectionPartition } from '../../../shared/organisation/sections/section.
 import { type DocumentKey, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { Settled } from '../stages.ts';
 
-/** Bounds the memory of the kept records to some 25 MB. */
+/** The maximum number of records of each kind to keep, so that they use at most some 25 MB. */
 const MAX_KEPT = 100_000;
 
 /** The collections of records that other records require to exist. */
@@ -23,8 +23,8 @@ interface CreatedRecord extends Pick<OrganisationRecord, 'orgId' | 'section'> {
 }
 
 /**
- * The first records that an import created, and the first records that it omitted. The import does not read a created
- * record again, because every call that could delete it must wait for the import.
+ * The first 100,000 records that an import created, and the first 100,000 that it omitted. The import does not read
+ * created records again, because every call that could delete them must wait for the import.
  */
 export class CreatedRecords {
   private readonly stamp: string;
@@ -32,7 +32,7 @@ export class CreatedRecords {
   private readonly kept = new Map<string, CreatedRecord>();
   private readonly notCarried = new Set<string>();
 
-  /** @param nested for each section, the number of the file's records that other records contain */
+  /** @param nested for each section, the number of its records that are nested in other records of the file */
   constructor(stamp: string, nested: Counts) {
     this.stamp = stamp;
     this.nested = nested;

@@ -13,7 +13,7 @@ export interface Referring extends Completed {
   readonly references: readonly PlannedReference[];
 }
 
-/** The documents that records refer to, by path. */
+/** The documents to which records refer, by path. Undefined for a missing document. */
 export type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
 /**
@@ -44,8 +44,8 @@ export function findRejection(
 }
 
 /**
- * Whether a target of a record is missing or being deleted. If the record is stored, the deletion of the target will
- * also delete the record.
+ * Whether a target of a record is missing or being deleted. The deletion of a target also deletes the stored records
+ * that refer to it.
  */
 export function lacksTarget({ references }: Referring, documents: Found): boolean {
   return references.some((planned) => {
@@ -75,7 +75,8 @@ function withTarget(
   documents: Found,
 ): RecordIssue {
   const targetOf = ({ key }: PlannedReference) => documents.get(documentPath(key));
-  // Another reference of the record may have caused the issue: a missing target of that reference has the same issue.
+  // Several references of a record can have the same issue. So another reference with a missing target may have caused
+  // the issue.
   const explains = (candidate: PlannedReference) =>
     candidate === planned || candidate.reference.missing.key === issue.key;
   const missing = [planned, ...references].find(
@@ -124,8 +125,8 @@ function isKeptIfMissing({ reference, targetId }: PlannedReference): boolean {
 }
 
 /**
- * Lists the warnings about references that require a target in another organisation, if the target belongs to the
- * record's own organisation. The import omits such a record.
+ * Some references require a target in another organisation. Lists the warnings about such references whose target is in
+ * the record's own organisation. The import omits such a record.
  */
 export function ownTargets({ plan, references }: Referring, documents: Found): RecordWarning[] {
   const { orgId } = plan.record;

@@ -18,8 +18,8 @@ const RECORD_OVERHEAD_BYTES = 1_500;
 const MAX_BYTES_IN_FLIGHT = 4 * MAX_COMMIT_BYTES;
 
 /**
- * Receives the outcome of each record, in the order of the file. Records that wait for names come last. If the signal
- * aborts, undecided records have no outcome.
+ * Receives the outcome of each record, in the order of the file. Records that wait for another record's name come last.
+ * If the signal aborts, undecided records have no outcome.
  */
 type OnSettled = (settled: Settled) => void;
 
@@ -79,7 +79,7 @@ export class RecordWriter implements AsyncDisposable {
     }
   }
 
-  /** Writes the records that wait for names, until no further record gets its name. */
+  /** Writes the waiting records repeatedly, until no further record gets the name for which it waits. */
   private async writeWaiting(): Promise<void> {
     let waiting = this.waiting.take();
     while (waiting.length > 0) {
@@ -117,12 +117,16 @@ export class RecordWriter implements AsyncDisposable {
     return this.inFlight.length >= batchesInFlight || this.bytesInFlight + MAX_COMMIT_BYTES > MAX_BYTES_IN_FLIGHT;
   }
 
-  /** Returns an empty list if the signal stopped the batch: the user can repeat the import to write these records. */
+  /**
+   * Returns an empty list if the signal stopped the batch. Its records then have no outcome; a repeated import writes
+   * them.
+   */
   private async write(batch: readonly Planned[]): Promise<readonly Settled[]> {
     const { signal } = this.context;
     try {
       const settled = await writeBatch(this.context, batch);
-      // The embedded database is synchronous. Without this yield, no timer would fire, not even the timeout.
+      // The embedded database is synchronous. So without this yield, no timer would fire, not even the import's
+      // timeout.
       await yieldToEventLoop();
       return settled;
     } catch (error) {

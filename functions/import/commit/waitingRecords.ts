@@ -1,5 +1,5 @@
-// Records of a mirrored file that need a name which another record of the file has in the database. The other record
-// gives up the name when the import writes that record.
+// In a mirroring import, a record may need a name that still belongs to another record of the file. It waits until the
+// import has written the other record, which gives up the name.
 
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { documentPath, MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';

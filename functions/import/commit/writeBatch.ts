@@ -10,9 +10,9 @@ import { type BatchRecord, type Decided, type Planned, type Settled, unsettled }
 import { BatchPasswords } from './batchPasswords.ts';
 
 /**
- * Checks, decides and writes a batch, and returns its outcomes in order. First tries to create all records without
- * reading. If a record exists, reads the stored records and decides the batch again. Writes each record together with
- * its claims.
+ * Checks, decides and writes a batch, and returns the outcomes in the order of its records. First tries to create all
+ * records without reading. If a record exists, reads the stored records and decides the batch again. Writes each record
+ * and its claims in the same commit.
  */
 export async function writeBatch(context: ImportContext, plans: readonly Planned[]): Promise<readonly Settled[]> {
   const passwords = new BatchPasswords(context.bcryptCost, context.signal);
@@ -25,8 +25,8 @@ export async function writeBatch(context: ImportContext, plans: readonly Planned
 }
 
 /**
- * Decides the outcomes of a batch's records as if the database were empty. Returns undefined if this would not create
- * all records.
+ * Decides the outcomes of a batch's records as if the database were empty. Returns undefined if any of them would not
+ * be created.
  */
 async function decideCreation(
   { rules, state }: ImportContext,
@@ -70,8 +70,8 @@ async function isCommitted(
 
 /**
  * Decides the outcomes of a batch's records from the stored records, and commits the batch. If another call changes the
- * stored records before the commit, reads and decides again, until the deadline. Checks references only once, because
- * their targets cannot disappear while the import holds the lock.
+ * stored records before the commit, reads and decides again, until the signal aborts. Checks references only once,
+ * because their targets cannot disappear while the import holds the lock.
  * @param checked the checked batch, if an earlier attempt has checked it
  * @param creation an earlier attempt, which the database may have committed
  */

@@ -119,7 +119,7 @@ export class ClaimLedger {
 }
 
 /**
- * The issue contains the id of the record that has the name, because callers of imports have access to every
+ * The issue contains the id of the record that has the name, because the callers of imports may read every
  * organisation.
  */
 function takenIssue(
@@ -129,8 +129,8 @@ function takenIssue(
   overwrites: boolean,
 ): RecordIssue {
   const collection = `${key.collection}/`;
-  // If the owner of the claim is no record of this collection, the claim is the stored decision whether login names
-  // contain the organisation's domain.
+  // If the claim belongs to no record of this collection, it stores whether login names contain the organisation's
+  // domain.
   if (!ownerId.startsWith(collection)) return { ...taken, reason: 'login_names_settled' };
   const holder = ownerId.slice(collection.length);
   const isForeign = orgId !== record.orgId && orgId !== holder;

@@ -122,9 +122,9 @@ function settled({ plan, warnings }: Checked, outcome: RecordOutcome, written = 
 }
 
 /**
- * Removes the field that only one record of an organisation can have, such as a domain's primary mark. Does so only if
- * another call has stored this field during this import. An overwriting import excludes other calls, so it can move the
- * field to this record.
+ * Some fields, such as a domain's primary mark, can be set in only one record of an organisation. Removes such a field
+ * if another call has set it in another record during this import. An overwriting import excludes other calls, so it
+ * moves the field to this record instead.
  */
 function adjustMeanwhile(plan: RecordPlan, documents: StoredBatch['documents']): RecordPlan {
   const { record, key, claims } = plan;

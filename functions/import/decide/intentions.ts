@@ -1,5 +1,5 @@
-// Decides what to do with a record from the document that is stored under its key. The names that records claim are
-// decided later. All functions are pure.
+// Decides what to do with a record by comparing it with the document that is stored under its key. `decide` later
+// decides about the names that records claim. All functions are pure.
 
 import { type IssueParams, issueParams } from '../../../shared/errors/issueText.ts';
 import { recordNoun, withArticle } from '../../../shared/errors/nouns.ts';
@@ -32,7 +32,7 @@ export interface StoredRecords {
   /** The paths of the stored records that calls other than imports have changed since the import began. */
   readonly changed: ReadonlySet<string>;
   readonly equal: ReadonlySet<RecordPlan>;
-  /** The members that a command has removed since the import began. */
+  /** The members of the file that a command has removed since the import began. */
   readonly removed: ReadonlySet<RecordPlan>;
   /** The issues of records whose names other organisations reserve. */
   readonly reserved: ReadonlyMap<RecordPlan, RecordIssue>;
@@ -177,8 +177,8 @@ function issueOfOwner({ record: { section, json, orgId } }: RecordPlan, other: J
 }
 
 /**
- * Decides the outcome of a record whose key repeats an earlier record of the file. If an organisation has several
- * entries in the file, each entry can contain the same policy. An element of a list must not repeat.
+ * Decides the outcome of a record that has the key of an earlier record of the file. Policies may repeat, because an
+ * organisation can have several entries in the file. Elements of lists must not repeat.
  */
 export function decideRepetition(
   plan: RecordPlan,

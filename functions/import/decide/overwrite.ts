@@ -7,7 +7,7 @@ import { usualState } from '../../../shared/organisation/states.ts';
 import { callVersion, withCallVersion } from '../../../shared/store/lastChange.ts';
 import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
 
-/** Returns the record with the state of the stored record, if the export file does not show the state. */
+/** If the export file does not show the record's state, returns the record with the state of the stored record. */
 function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
   const { record } = plan;
   if (record.state?.source !== 'unknown' || state === undefined || state === record.state.value) return plan;
@@ -15,7 +15,7 @@ function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPla
   return { ...plan, record: { ...record, json, ...serialise(json), state: { ...record.state, value: state } } };
 }
 
-/** Returns undefined if an overwrite would not change the state. */
+/** Returns the states before and after an overwrite; undefined if they are equal. */
 export function stateChange(plan: RecordPlan, stored: StoredDocument) {
   const { section } = plan.record;
   const after = withStoredState(plan, stored).record.state?.value ?? '';

@@ -51,7 +51,9 @@ export function isEqual(
 
 interface DifferingFields {
   readonly fields: readonly string[];
-  /** Whether an overwrite would keep all of these fields, because the file lacks the record's state. */
+  /**
+   * Whether an overwrite would keep the stored values of all these fields, because the file lacks the record's state.
+   */
   readonly areKept: boolean;
 }
 
@@ -104,7 +106,9 @@ export function differingProviders(plan: RecordPlan, stored: StoredDocument | un
   return [...list(json), ...list(parseStoredBody(stored))].map(providerKey);
 }
 
-/** The content of both records in a comparison if their digests are equal: the comparison then skips the content. */
+/**
+ * Replaces the contents of two records whose digests are equal, so that the comparison need not compare the contents.
+ */
 const EQUAL: JsonObject = {};
 
 function comparedContents(

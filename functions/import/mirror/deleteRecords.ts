@@ -11,15 +11,15 @@ import { findChanged } from '../stamp.ts';
 import type { Deletions } from './deletions.ts';
 import { changedErrors } from './obstacles.ts';
 
-/** An import that deletes records. It must hold the lock exclusively. */
+/** An import that deletes records. It must hold the instance's lock exclusively. */
 export interface DeletingCall {
   readonly store: Pick<Store, 'snapshot' | 'transaction' | 'getMany'>;
   readonly deletions: Deletions;
   readonly beginning: Beginning;
   readonly signal: AbortSignal;
   /**
-   * Receives an error for each record that is kept because a call without the lock has changed it. After such an error,
-   * the import deletes nothing more.
+   * Receives an error for each record that is kept because a call that did not hold the instance's lock has changed it.
+   * After such an error, the import deletes nothing more.
    */
   readonly report: ImportReport;
   readonly onDeleting: OnDeleting;
@@ -27,8 +27,8 @@ export interface DeletingCall {
 
 /**
  * Deletes the stored records that require a freed record, before the file's records are written. A freed record has a
- * name that the file needs; the commit that claims this name will delete the freed record. Freed users are marked as
- * deleted now.
+ * name that the file needs; the commit that claims this name will delete the freed record. Marks freed users as
+ * deleted, but does not delete their documents yet.
  */
 export async function deleteEarly(call: DeletingCall): Promise<void> {
   const { store, deletions, report } = call;

@@ -67,8 +67,8 @@ type Part = 'early' | 'late';
 
 /**
  * The stored records to delete: they belong to the file's organisations, but the file does not contain them. Also
- * stores which records require others: a record requires the targets of its references that must exist. All tables are
- * in a temporary file.
+ * stores which records require other records: a record requires the target of a reference if the target must exist. All
+ * tables are in a temporary file.
  */
 export class Deletions implements Disposable {
   private readonly database = new TemporaryDatabase(TABLES);
@@ -136,10 +136,7 @@ export class Deletions implements Disposable {
     return this.has(path) || this.isReplaced(path) || this.finds('SELECT 1 FROM along WHERE path = ?', path);
   }
 
-  /**
-   * Cancels the deletion of a record. Another call has changed the record, or the file's record proves to be the same
-   * once its missing field is completed.
-   */
+  /** Cancels the deletion of a stored record: the import keeps it, for example because another call has changed it. */
   keep(path: string): void {
     this.database.run('DELETE FROM deletions WHERE path = ?', path);
     this.database.run('DELETE FROM along WHERE user = ?', path);
@@ -176,7 +173,10 @@ export class Deletions implements Disposable {
     return this.hasDependents && this.finds('SELECT 1 FROM dependents WHERE path = ? AND early = 1', path);
   }
 
-  /** Saves the outcome of a record in the simulation, which overwrites the stored version and does not delete it. */
+  /**
+   * Saves the outcome that the simulation predicts for a record. The simulation overwrites the stored version; the
+   * import deletes it and creates the record again.
+   */
   foresee(path: string, { kind, writeWarnings }: ForeseenOutcome): void {
     if (!this.isDependent(path)) return;
     this.database.run('UPDATE dependents SET kind = ? WHERE path = ?', kind, path);
@@ -354,8 +354,8 @@ export class Deletions implements Disposable {
 export interface Mirror {
   readonly deletions: Deletions;
   /**
-   * Whether the import deletes the records. If false, the records count as missing for references, but keep their
-   * names.
+   * Whether the import deletes the records in `deletions`. If false, references to these records count as missing, but
+   * the records keep their names.
    */
   readonly isDeleting: boolean;
   /** The organisations in which the file replaces records that other calls have changed. */

@@ -58,7 +58,8 @@ export interface Obstacle {
 /**
  * Finds the stored records that are in the file's organisations but not in the file.
  * @param existing the ids of the file's organisations that exist
- * @throws IdentityError FAILED_PRECONDITION if records were created or changed in this instance
+ * @throws IdentityError FAILED_PRECONDITION if calls other than imports have created or changed a record of these
+ * organisations
  */
 export async function findDeletions(
   store: MirroredStore,
@@ -89,10 +90,9 @@ const MAX_NAMED = 20;
 const bodyField = ['body'] as const;
 
 /**
- * Returns the ids of the file's organisations that exist. Each must not have been last imported from a newer or an
- * unknown file, unless the request lists its id in `replace_changed`.
- * @throws IdentityError FAILED_PRECONDITION otherwise, and if the file contains the default organisation although the
- * request does not list the id of that organisation
+ * Returns the ids of the file's organisations that exist.
+ * @throws IdentityError FAILED_PRECONDITION if an organisation was last imported from a newer or unknown file and is
+ * not in `replace_changed`; or if the file contains the default organisation and the request does not list its id
  */
 export async function requireCurrent(
   store: MirroredStore,

@@ -20,8 +20,8 @@ export class EarlierRecords implements Disposable {
 
   /**
    * Adds a record, unless an earlier record has the same identifying key.
-   * @returns whether the earlier record prevents the import of this record: both are elements of one list, or policies
-   * with different content
+   * @returns true if the earlier record prevents the import of this record, because both are elements of one list, or
+   * policies with different content
    */
   excludes(record: OrganisationRecord): boolean {
     const key = identifyingKey(record);
@@ -40,9 +40,9 @@ export function identifyingKey(record: KeyedRecord): string {
 }
 
 /**
- * Returns an id that identifies a record among the file's records of one collection. The id lacks a field that the
- * import completes from stored records. If a section's foreign records are ignored, the id contains the organisation's
- * id: ZITADEL exports the members of all projects in every organisation, so records repeat.
+ * Returns an id that identifies a record among the file's records of one collection. The id omits a field that the
+ * import completes from stored records. If the import omits records that refer to other organisations, the id contains
+ * the organisation's id: ZITADEL exports the members of all projects in every organisation, so records repeat.
  */
 export function identifyingId({ section, json, orgId }: KeyedRecord): string {
   return documentId(...identifyingPaths(section).map((path) => textAt(json, path, orgId)));

@@ -47,8 +47,8 @@ export class BatchDocuments {
   }
 
   /**
-   * Reads the stored records whose names the batch needs and that a mirroring import deletes for this reason. Adds the
-   * claims that these records may have.
+   * Reads the stored records whose names the batch needs and that a mirroring import deletes for this reason. Also
+   * reads the claims that these records may have.
    */
   async readFreed(plans: readonly RecordPlan[], mirror: Mirror | undefined): Promise<ReadonlyMap<string, FreedHolder>> {
     if (mirror?.isDeleting !== true) return new Map();

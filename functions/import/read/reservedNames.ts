@@ -1,4 +1,5 @@
-// Names that organisations reserve by verifying a domain. An import that runs at the same time can verify a domain.
+// Finds names that organisations reserve by verifying a domain. Another import can verify a domain at the same time, so
+// each commit checks that the verified domains have not changed.
 
 import { randomUUID } from 'node:crypto';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
@@ -17,10 +18,10 @@ import { isDeleted, type Mirror } from '../mirror/deletions.ts';
 import { isWritten, type Settled } from '../stages.ts';
 
 /*
- * The version of the verified domains is a random text, stored in several documents with the same text. Every
- * verification of a domain changes the version. The commit of a batch with people fails if the version has changed
- * since the batch was read. Firestore locks the document that a commit checks, and an import has up to 16 commits in
- * flight. So the commits check different documents.
+ * The version of the verified domains is a random text, which several documents contain. Every verification of a domain
+ * changes the version. The commit of a batch with people fails if the version has changed since the batch was read.
+ * Firestore locks the document that a commit checks, and an import has up to 16 commits in flight. So the commits check
+ * different documents.
  */
 const COPIES = 16;
 
@@ -57,8 +58,8 @@ export function claimsDomain({ record, claims }: RecordPlan): boolean {
 const MAX_KNOWN_NAMES = 10_000;
 
 /**
- * The owners of reserved names: organisation ids by claim id, undefined for a name that is not reserved. They are valid
- * for one version of the verified domains.
+ * Which organisation reserves a name, as read at one version of the verified domains. The key of `owners` is the id of
+ * the name's claim, the value the organisation's id; undefined if no organisation reserves the name.
  */
 interface KnownNames {
   readonly version: string | undefined;
@@ -98,7 +99,10 @@ export class ReservedNames {
     );
   }
 
-  /** Makes the commit fail if the version of the verified domains changes before the commit. */
+  /**
+   * Reads which organisations reserve the names of these claims. Makes the commit fail if the version of the verified
+   * domains changes before it.
+   */
   private async readOwners(
     transaction: Transaction,
     keys: readonly DocumentKey[],

@@ -65,7 +65,7 @@ export function adviceIfLarger(hasTransfers: boolean): string {
 
 /**
  * Reads an import request (specification 2.5) without keeping its inline export file in memory. Checks and ignores
- * unknown fields (zitadel 1.1). Does not check the file: the import validates it before the first write.
+ * unknown fields (docs/zitadel.md 1.1). Does not check the file: the import validates it before the first write.
  * @throws IdentityError INVALID_ARGUMENT for malformed JSON, a body other than an object, or an invalid field
  */
 export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> {
@@ -117,7 +117,7 @@ export function requireMirrorOptions({ mirror, onConflict, dryRun, maxDeleted, r
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
-/** Permits only the option `timeout`, because it limits the call that opens the upload. */
+/** Requires that a request to open an upload has no option except `timeout`, which limits the time of this request. */
 function requireNoOptions(fields: Readonly<Record<string, unknown>>): void {
   const options = Object.keys(fields).filter((name) => {
     const option = importFields.get(name);
@@ -185,7 +185,7 @@ interface SourcePorts {
   readonly findUpload: (id: string) => Promise<TransferObject>;
   /** Wraps an object so that only the first read downloads it, if the memory for bodies suffices. */
   readonly keep: (object: Pick<PinnedObject, 'size' | 'read'>) => Pick<PinnedObject, 'read'>;
-  /** The greatest decompressed size of a file that is the request body, in bytes. */
+  /** The maximum size in bytes, after decompression, of a file that is the request body. */
   readonly maxBytes: number;
   readonly advice: string;
 }

@@ -22,7 +22,7 @@ interface ImportFacts {
 }
 
 const MAX_LISTED_IDS = 100_000;
-/** Bounds the memory of the repeated records, whose names the report keeps. */
+/** The maximum number of repeated records whose names the report keeps in memory. */
 const MAX_REPETITIONS = 1_000;
 
 export class ImportReport {
@@ -75,7 +75,10 @@ export class ImportReport {
     this.startedAt ??= performance.now();
   }
 
-  /** The estimated milliseconds for the remaining records, from the speed so far. Until that is known, `expectedMs`. */
+  /**
+   * The estimated milliseconds for the remaining records, from the speed so far. Until the speed is known, returns
+   * `expectedMs`.
+   */
   get remainingMs(): number {
     if (this.startedAt === undefined || this.total === undefined) return this.expectedMs;
     const { notCarried: _, ...settled } = this.counts;

@@ -67,8 +67,8 @@ function answerJson(answer: ImportAnswer, maxBytes: number): string {
 }
 
 /**
- * Whether the client wants events: the Accept header lists their media type, and does not prefer JSON. A wildcard does
- * not count.
+ * Whether the client wants events: its Accept header lists the media type of events, and does not prefer JSON.
+ * Wildcards in the header do not count.
  */
 function acceptsEvents(context: Context<HttpEnv>): boolean {
   const match = (accepted: readonly { readonly type: string; readonly q: number }[]) => {
