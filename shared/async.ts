@@ -16,7 +16,7 @@ export async function raceAbort<T>(pending: Promise<T>, signal: AbortSignal): Pr
 
 /**
  * Yields the source's values until `signal` aborts. Then throws the signal's reason at once, even if the source hangs.
- * Closes the source in both cases.
+ * Closes the source in any case.
  */
 export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void, void> {
   const iterator = source[Symbol.asyncIterator]();
@@ -63,7 +63,7 @@ export async function* prepend(start: Uint8Array, iterator: AsyncIterator<Uint8A
 
 export type SerialQueue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Creates a queue in which a failed task does not prevent later tasks. */
+/** Creates a queue that runs one task at a time. A failed task does not prevent later tasks. */
 export function createSerialQueue(): SerialQueue {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -8,7 +8,7 @@ export const DAY_MS = 24 * HOUR_MS;
 export interface Clock {
   /** Returns the milliseconds since a fixed but arbitrary moment. */
   now(): number;
-  /** @throws the signal's reason if the signal aborts first */
+  /** @throws the signal's reason if the signal aborts before the time has passed */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 

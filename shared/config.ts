@@ -18,7 +18,7 @@ export interface Config {
   readonly shutdownMs: number;
   readonly logLevel: LogLevel;
   readonly bcryptCost: number;
-  /** The port is undefined if metrics are off. */
+  /** The port of `/metrics`. Undefined if metrics are off. */
   readonly metricsPort: number | undefined;
   /** The bucket for exports and uploads above the size limits; undefined if the instance has no such bucket. */
   readonly transferBucket: string | undefined;
@@ -160,9 +160,9 @@ export const configVariables: readonly ConfigVariable[] = Object.entries(descrip
 );
 
 /**
- * An empty variable counts as unset. `DATA_DIR` takes precedence over `GOOGLE_CLOUD_PROJECT`, which many machines
- * set for other reasons.
- * @throws IdentityError CONFIGURATION_INVALID, which lists every problem
+ * An empty variable counts as unset. `DATA_DIR` takes precedence over `GOOGLE_CLOUD_PROJECT`, which many machines set
+ * for other reasons.
+ * @throws IdentityError CONFIGURATION_INVALID if a variable is invalid. The error lists all problems
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const setVariables = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));

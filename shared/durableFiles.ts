@@ -9,8 +9,8 @@ export const OWNER_ONLY = 0o600;
 /**
  * Creates an empty file that only its owner can access. If the file exists, removes the permissions of other users.
  * Call this function before SQLite opens the file, because SQLite would let others read and lock a new file. Does not
- * open an existing file: closing it again would release the locks that this process has on it.
- * @throws Error of the file system
+ * open an existing file, because closing it again would release the locks that this process has on it.
+ * @throws Error if the file system refuses an operation
  */
 export function createPrivateFile(file: string): void {
   try {
@@ -30,9 +30,9 @@ type NewFileContent = string | Uint8Array | ((file: FileHandle, path: string) =>
 /**
  * Writes a new file that only its owner can read. The file appears under its name only when it is complete and durable.
  * If the process is killed, the next call for the same file removes the incomplete file.
- * @param warn called with a warning for each removed folder of a killed process
- * @throws Error of the file system: EEXIST if the file exists, EPERM if another user has replaced the incomplete file;
- * the errors of `content`
+ * @param warn called for each folder that a killed process left, when the folder is removed
+ * @throws Error EEXIST if the file exists; EPERM if another user has replaced the incomplete file; another error if the
+ * file system refuses an operation; any error that `content` throws
  */
 export async function completeFile(
   target: string,
@@ -40,8 +40,8 @@ export async function completeFile(
   warn: (warning: string) => void = () => {},
 ): Promise<void> {
   await removeLeftFolders(target, warn);
-  // A process that is killed leaves this folder behind. The lock in the folder shows other processes whether the
-  // process that created it still runs.
+  // If this process is killed, the folder remains. Other processes see by the lock in the folder whether this process
+  // still runs.
   const folder = await mkdtemp(`${target}${PARTIAL}`);
   try {
     using _ = await lockNewFile(join(folder, LOCK));
@@ -52,11 +52,14 @@ export async function completeFile(
   syncDirectory(dirname(resolve(target)));
 }
 
-/** The file is first written in a folder, whose name consists of the file's name, this text and a random suffix. */
+/**
+ * The middle of a temporary folder's name. The name begins with the name of the new file, and ends with a random
+ * suffix.
+ */
 const PARTIAL = '.partial-';
 /**
- * The two files in the folder of an incomplete file: the lock and the incomplete copy. If there is a copy, its process
- * holds the lock or was killed.
+ * The two files in a temporary folder: a lock, and the incomplete copy of the new file. A process locks the lock file
+ * before it creates the copy. So if there is a copy without a locked lock file, the process was killed.
  */
 const [LOCK, COPY] = ['lock', 'copy'];
 
@@ -98,8 +101,8 @@ async function removeLeftFolders(target: string, warn: (warning: string) => void
 }
 
 /**
- * @returns undefined if the process of the folder still runs. This includes a folder without a copy, because its
- * process has just created it
+ * @returns undefined if the process that created the folder still runs. A folder without a copy counts as such, because
+ * a process has just created the folder
  */
 function lockLeftFolder(folder: string): Disposable | undefined {
   const isFilled = () => [LOCK, COPY].every((file) => existsSync(join(folder, file)));
@@ -108,7 +111,7 @@ function lockLeftFolder(folder: string): Disposable | undefined {
   try {
     lock = lockForProcess(join(folder, LOCK));
   } catch (error) {
-    // The process has completed its file, and is removing the folder.
+    // If a file is missing now, the process has completed its file and is removing the folder.
     if (!isFilled()) return undefined;
     throw error;
   }
@@ -117,7 +120,7 @@ function lockLeftFolder(folder: string): Disposable | undefined {
   return undefined;
 }
 
-/** The lock must remain until the other files are removed. */
+/** Removes all files except the lock. The lock must remain until the other files are removed. */
 async function emptyFolder(folder: string): Promise<void> {
   const names = await readdir(folder);
   for (const name of names.filter((name) => name !== LOCK)) await rm(join(folder, name), { force: true });
@@ -133,8 +136,9 @@ async function writePartial(partial: string, content: NewFileContent, directory:
 }
 
 /**
- * Replaces the content of a file durably. Only the owner can read the new file. After a crash, the file has its old or
- * its new content, never a part. Only one process may write this file: each call overwrites what a killed process left.
+ * Replaces the content of a file durably. Only the file's owner can read the new content. After a crash, the file has
+ * its old or its new content, never a part. Only one process at a time may call this function for a file, because each
+ * call removes the incomplete file of an earlier call.
  * @throws Error of the file system
  */
 export async function replaceFile(target: string, content: string): Promise<void> {
@@ -165,7 +169,7 @@ export async function directoryProblem(directory: string): Promise<string | unde
     return undefined;
   } catch (error) {
     const code = systemCode(error);
-    // The directory exists but accepts no new files, so it belongs to the operating system, such as /proc.
+    // The directory exists, but files cannot be created in it. It belongs to the operating system, such as /proc.
     if (code === 'ENOENT' && existsSync(directory)) return 'accepts no new files';
     const problem = directoryProblems.get(code);
     if (problem === undefined) throw error;
@@ -201,8 +205,8 @@ export async function moveFile(from: string, to: string): Promise<void> {
 }
 
 /**
- * Makes the names of a directory's files durable. Does nothing on Windows, which does so by itself and cannot open
- * directories.
+ * Makes the names of a directory's files durable. Does nothing on Windows, which makes names durable by itself and
+ * cannot open directories.
  */
 export function syncDirectory(directory: string): void {
   if (process.platform === 'win32') return;

@@ -14,12 +14,13 @@ const nanosecondsPerUnit = new Map([
 export const durationPattern = /^\+?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
 const part = /([\d.]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
 const maxTextLength = 100;
-/** The longest duration in milliseconds, about 292 years: Go stores nanoseconds in 63 bits. */
+/** The longest duration in milliseconds, about 292 years, because Go stores nanoseconds in 63 bits. */
 const maxMs = 2 ** 63 / 1e6;
 
 /**
  * Parses a positive duration in the syntax of Go's `time.ParseDuration` (`300ms`, `1.5h`, `1h5m`).
- * @returns milliseconds, possibly fractional; undefined if the text is not a duration, not positive or overflows
+ * @returns milliseconds, possibly fractional; undefined if the text is not a duration, or if the duration is not
+ * positive or is too long
  * @example
  *     parseGoDuration('1h5m'); // 3_900_000
  */

@@ -5,7 +5,7 @@ import { parseGoDuration } from './duration.ts';
 export type Platform = 'selfHosted' | 'cloud';
 
 export interface LimitDefinition {
-  /** A fixed limit has no variable. */
+  /** The environment variable that sets the limit. Absent if users cannot change the limit. */
   readonly variable?: string;
   readonly unit: keyof typeof units;
   readonly selfHosted: number;

@@ -6,12 +6,13 @@ import { type LimitDefinition, type Platform, UNLIMITED, units } from './limitDe
 /** The limits that are the same on every platform and that no variable changes. */
 export const fixedLimits = {
   fields: 100_000,
-  // A real export file compresses to a tenth of its size. A file made to exhaust memory compresses to a thousandth.
+  // A real export file compresses to a tenth of its size, but a file made to exhaust memory to a thousandth. The limit
+  // lies between.
   inflation: 100,
   whiteSpaceBytes: 64_000_000,
   ...jsonLimits,
-  // For texts that ZITADEL keeps in an index: PostgreSQL permits 2,704 bytes in an index entry, which also contains
-  // ids.
+  // This limit applies to texts that ZITADEL keeps in an index. PostgreSQL permits 2,704 bytes in an index entry, which
+  // also contains ids.
   indexedBytes: 2_600,
   // ZITADEL's greatest limit on the length of a text is 40,000.
   textBytes: 64_000,
@@ -94,7 +95,8 @@ const limitTable = {
     'bytes of any other text in a file; in scripts, texts of messages and metadata, four bytes for each character that ZITADEL permits',
   ),
   listElements: fixed('listElements', 'count', 'elements of a list in a record, such as the roles of a grant'),
-  // A self-hosted process also serves other requests. In the cloud, each export and each import has its own process.
+  // A self-hosted process needs a limit, because it also serves other requests. In the cloud, each export and each
+  // import has its own process.
   concurrentTransfers: {
     variable: 'MAX_CONCURRENT_TRANSFERS',
     unit: 'count',
@@ -141,7 +143,10 @@ export const limitedQuantities = {
 
 export const limitDefinitions: readonly LimitDefinition[] = Object.values(limitTable);
 
-/** The values of all limits except `fixedLimits`: bytes, numbers or milliseconds; Infinity for no limit. */
+/**
+ * The values of all limits except `fixedLimits`. A value is a number of bytes, a count or a number of milliseconds;
+ * Infinity means no limit.
+ */
 export type Limits = Readonly<Record<Exclude<keyof typeof limitTable, keyof typeof fixedLimits>, number>>;
 
 function mapLimits(value: (definition: LimitDefinition) => number): Limits {

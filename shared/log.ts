@@ -48,8 +48,8 @@ interface LogStream {
 }
 
 /**
- * The maximum number of bytes that may wait in the stream. If a process writes to a pipe that is not read, more waiting
- * lines would fill the memory.
+ * The maximum number of bytes that may wait in the stream. Without a maximum, the lines for a pipe that is not read
+ * would fill the memory.
  */
 const PENDING_BYTES = 1_000_000;
 
@@ -80,7 +80,7 @@ function lossyWriter(stream: LogStream): (line: string) => void {
   return (line) => write(line, 1);
 }
 
-/** At a terminal, a line with this message has a special form. */
+/** The message of a line about a finished request. At a terminal, `legibleLine` shortens such a line. */
 export const REQUEST_FINISHED = 'request finished';
 
 type LogFields = Readonly<Record<string, unknown>> & {

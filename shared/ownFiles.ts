@@ -15,7 +15,7 @@ type ExposureRule = Readonly<Partial<Record<keyof typeof exposures, 'refused' | 
 
 const refused: ExposureRule = { link: 'refused', foreign: 'refused', written: 'refused' };
 
-/** For each kind of file, which exposures are an error (`refused`) and which are only reported. */
+/** Defines for each kind of file which exposures are errors (`refused`) and which are only reported. */
 const rules = {
   /**
    * A data directory with its database and master key. If other users can read it, the process removes their permission
@@ -36,7 +36,8 @@ export type FileKind = keyof typeof rules;
  * Checks whether another user could have changed or read a file or directory. Call this function before trusting the
  * content.
  * @param report receives an exposure that is not an error for this kind of file
- * @throws IdentityError PERMISSION_DENIED for an exposure that is an error; Error of the file system, such as ENOENT
+ * @throws IdentityError PERMISSION_DENIED if an exposure is an error; Error such as ENOENT if the file system refuses
+ * access
  */
 export function checkOwn(path: string, kind: FileKind, report?: (problem: string) => void): void {
   checkStatus(path, kind, statSync(path), report);
@@ -55,9 +56,10 @@ export function checkStatus(path: string, kind: FileKind, status: Stats, report?
   if (rule[exposure] === 'reported') report?.(problem);
 }
 
-/** @throws the errors of `checkOwn` */
+/** @throws the same errors as `checkOwn` */
 export async function readOwnSecret(path: string, report: (problem: string) => void): Promise<string> {
-  // Check the path before opening it, too, because opening a pipe would wait for its writer.
+  // Also check before opening the file, because opening a pipe would wait for its writer. Check again afterwards,
+  // because another user may have replaced the file.
   const status = await stat(path);
   if (status.isDirectory()) throw Object.assign(new Error(`${path} is a directory`), { code: 'EISDIR', path });
   checkStatus(path, 'secret', status);
@@ -78,7 +80,7 @@ function findExposure(path: string, status: Stats): keyof typeof exposures | und
     status.isFile() ||
     status.isDirectory() ||
     (status.isFIFO() && !/^\/(?:dev\/(?:stdin$|fd\/)|proc\/self\/fd\/)/.test(path));
-  // Windows has no such owners and permissions.
+  // Windows lacks the owners and permissions that are checked here.
   if (process.geteuid === undefined || !isPlanted) return undefined;
   if (isForeign(status)) return 'foreign';
   if ((status.mode & 0o022) !== 0) return 'written';

@@ -15,7 +15,8 @@ export interface RetryPolicy {
    */
   readonly statedSeconds?: (reason: unknown) => number | undefined;
   /**
-   * If no signal ends the retries, they end after this number of milliseconds without progress; by default never.
+   * The milliseconds without progress after which the retries end. Ignored if the caller passes a signal; by default,
+   * the retries never end.
    */
   readonly budgetMs?: number;
 }
@@ -40,8 +41,8 @@ export class Backoff {
   /**
    * Counts a failure, and waits before the retry. The delay is random, so that callers whose attempts failed together
    * do not retry together.
-   * @returns false if no retry is permitted: after the last attempt, and for a permanent error
-   * @throws the signal's reason
+   * @returns false if no retry is permitted, for example after the last attempt or a permanent error
+   * @throws the signal's reason if the signal aborts
    */
   async failed(reason: unknown): Promise<boolean> {
     this.signal?.throwIfAborted();
@@ -63,11 +64,11 @@ export class Backoff {
 }
 
 /**
- * Retries until an attempt succeeds; throws the last attempt's error.
+ * Retries until an attempt succeeds. If no further retry is permitted, throws the last attempt's error.
  * @example
  *     const policy = { attempts: () => 3, initialDelayMs: 100, maxDelayMs: 1_000 };
  *     const response = await retry(policy, () => fetch(url));
- * @param signal the call's deadline, whose reason is thrown instead of a transient error
+ * @param signal aborts at the call's deadline; its reason is then thrown instead of a transient error
  */
 export async function retry<Result>(
   policy: RetryPolicy,

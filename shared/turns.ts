@@ -12,7 +12,7 @@ let requestedAt = Number.NEGATIVE_INFINITY;
 let turnStartedAt = Number.NEGATIVE_INFINITY;
 const waiting: (() => void)[] = [];
 
-/** For a moment after a request, bulk work takes shorter turns. */
+/** Records that a request has arrived. For a moment afterwards, bulk work takes shorter turns. */
 export function noteRequest(): void {
   requestedAt = performance.now();
 }
@@ -60,9 +60,9 @@ export async function* chunksInTurns(chunks: AsyncIterable<Uint8Array>): AsyncGe
 }
 
 /**
- * Yields a list in batches, and yields to the event loop before each. Otherwise, work on the embedded database would
- * block the event loop.
- * @throws the signal's reason
+ * Yields a list in batches. Before each batch, waits until the event loop has run other tasks, because work on the
+ * embedded database blocks the event loop.
+ * @throws the signal's reason if the signal aborts
  */
 export async function* inTurns<Item>(
   items: readonly Item[],

@@ -39,7 +39,8 @@ export class WorkerPool<Task, Result> {
   private assign(): void {
     while (this.waiting.length > 0 && (this.idle.length > 0 || this.busy.size < this.size)) {
       const job = this.waiting.shift();
-      // Check the signal only here, because a listener for each waiting task would be too many on one signal.
+      // Check the signal only here. Many tasks share a signal, which would otherwise need a listener for each waiting
+      // task.
       if (job?.signal?.aborted) job.reject(job.signal.reason);
       else if (job !== undefined) this.give(this.idle.pop() ?? this.startWorker(), job);
     }

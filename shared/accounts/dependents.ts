@@ -34,7 +34,7 @@ export interface Stored {
   readonly stored: StoredDocument;
 }
 
-/** The same commit also deletes the claims on the documents' unique names. */
+/** The maximum number of documents that a commit deletes. It also deletes the claims on the documents' unique names. */
 const DELETIONS_PER_COMMIT = 100;
 
 const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'changedAt', 'body'];
@@ -45,7 +45,7 @@ export async function* scanStored(store: Scanned, range: PassRange): AsyncGenera
     yield documents.map((stored) => ({ key: { collection, id: stored.id }, stored }));
 }
 
-/** Reads documents with `dependentFields`. Omits keys without a document. */
+/** Reads the `dependentFields` of documents. Skips keys that have no document. */
 export async function readDependents(
   transaction: Pick<Transaction, 'getMany'>,
   keys: readonly DocumentKey[],
@@ -58,7 +58,7 @@ export async function readDependents(
 }
 
 export interface DeletionOptions {
-  /** Stops the deletion between two batches. The deletion then throws the signal's reason. */
+  /** When the signal aborts, the deletion stops between two batches and throws the signal's reason. */
   readonly signal?: AbortSignal;
   readonly onDeleted?: (documents: number) => void;
   /** Called in the transaction that deletes a batch, for example to record the deletions in the audit trail. */
@@ -68,7 +68,7 @@ export interface DeletionOptions {
 export type OnDeleting = (transaction: Transaction, documents: readonly Stored[]) => Promise<void>;
 
 /**
- * Marks organisations that lose records as having an unknown last import. Otherwise a mirroring import of the same
+ * Sets the last import of organisations that lose records to unknown. Otherwise a mirroring import of the last imported
  * export would create the deleted records again.
  */
 export const forgetImports: OnDeleting = (transaction, documents) =>
@@ -78,7 +78,7 @@ export const forgetImports: OnDeleting = (transaction, documents) =>
   );
 
 /**
- * Deletes documents that were read with `dependentFields`, and the claims of their unique names. The caller must hold
+ * Deletes documents that were read with `dependentFields`, and the claims on their unique names. The caller must hold
  * the instance's lock exclusively, so that no other record can claim their ids or names during the deletion.
  * @returns the number of deleted documents, without claims
  */
@@ -146,7 +146,7 @@ const userReferences = sections.flatMap((section) =>
   (section.references ?? []).filter(isRequiredUser).map((reference) => ({ section, reference })),
 );
 
-/** The ids of the users to delete, with the ids of their organisations. */
+/** The users to delete. The keys are their ids, the values are the ids of their organisations. */
 export type DeletedUsers = ReadonlyMap<string, string>;
 
 export async function* findReferring(store: Scanned, users: DeletedUsers): AsyncGenerator<readonly Stored[]> {
@@ -182,9 +182,9 @@ export function refersTo({ key: { collection }, stored }: Stored, users: Pick<De
 }
 
 /**
- * Yields the documents outside the organisations that would refer to deleted records. They are tokens and instance
- * roles of the organisations' users, and records of other organisations. A record comes before the records to which it
- * refers, so that a repeated deletion finds the remaining records after an interruption.
+ * Yields documents that would refer to deleted records, but are not themselves in the deleted organisations: tokens and
+ * instance roles of the organisations' users, and records of other organisations. A record comes before the records to
+ * which it refers, so that a repeated deletion finds the remaining records after an interruption.
  */
 export async function* findDependents(store: Store, orgIds: ReadonlySet<string>): AsyncGenerator<readonly Stored[]> {
   for (const collection of new Set(foreignSections.map((section) => section.collection)))

@@ -31,7 +31,7 @@ const OWNER = 'IAM_OWNER';
 interface Owner {
   readonly userId: string;
   readonly orgId: string;
-  /** The states of the user and of the user's organisation can suspend the user's tokens. */
+  /** Whether the states of the user and of the user's organisation permit the use of the user's tokens. */
   readonly isActive: boolean;
   /** The documents on which the user's role and tokens depend. */
   readonly keys: readonly DocumentKey[];
@@ -69,7 +69,7 @@ export async function readOwners(store: Pick<Store, 'snapshot'>, reader: Reader)
 
 /**
  * Requires that another active IAM_OWNER remains if owners lose the role or their tokens.
- * @param isLost whether an owner loses the role or the tokens
+ * @param isLost returns whether an owner loses the role or the tokens
  * @returns the documents that keep another owner active; they must not change before the commit. Empty if no owner
  * loses anything
  * @throws IdentityError FAILED_PRECONDITION if no active owner remains
@@ -88,8 +88,8 @@ export async function requireOtherOwner(
 }
 
 /**
- * Requires that another active IAM_OWNER remains if this user is an IAM_OWNER. Until the commit, the documents of that
- * other owner must not change. Call this function before the user loses the role or the tokens.
+ * Requires that another active IAM_OWNER remains if this user is an IAM_OWNER. The commit fails if the documents of
+ * that other owner change first. Call this function before the user loses the role or the tokens.
  * @throws IdentityError FAILED_PRECONDITION if no other active owner remains
  */
 export async function holdOtherOwner(store: Store, transaction: Transaction, userId: string): Promise<void> {
@@ -97,8 +97,8 @@ export async function holdOtherOwner(store: Store, transaction: Transaction, use
 }
 
 /**
- * Adds a role to a membership or removes it, and deletes a membership without roles.
- * @param force whether to remove the role of the last IAM_OWNER, too
+ * Adds a role to a membership, or removes a role from it. Deletes the membership if no role remains.
+ * @param force whether to remove the role even from the last IAM_OWNER
  * @throws IdentityError NOT_FOUND for an unknown user or organisation, or if the user does not have the role to remove;
  * INVALID_ARGUMENT for a role that is unknown in this scope, and for a membership that an import would reject;
  * FAILED_PRECONDITION for a role that is incompatible with the user's other roles, and for the last IAM_OWNER
@@ -122,8 +122,8 @@ export function changeRole(
     if (change === 'remove' && !isHeld) throw roleNotHeld({ userId: membership.userId, role });
     const isOwner = role === OWNER && membership.orgId === undefined;
     if (change === 'remove' && isOwner && !force) await holdOtherOwner(store, transaction, membership.userId);
-    // Write the role even if the user already has it: a running import then sees a change, and does not overwrite the
-    // role.
+    // Write the role even if the user already has it, because a running import then sees a change and does not
+    // overwrite the role.
     const roles = change === 'add' ? [...new Set([...held, role])] : held.filter((heldRole) => heldRole !== role);
     if (change === 'add' && !isHeld && !areCompatible(scope, roles))
       throw rolesIncompatible({ userId: membership.userId, role, held });

@@ -73,7 +73,7 @@ export async function revokeToken(store: Store, id: string): Promise<void> {
 }
 
 /**
- * A token that is issued during the call may remain.
+ * Revokes all tokens of a user. A token that is issued during the call may remain.
  * @returns the number of revoked tokens
  */
 export async function revokeTokens(store: Store, userId: string): Promise<number> {

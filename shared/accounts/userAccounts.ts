@@ -76,9 +76,9 @@ export async function requireUser(
 export const DELETED = 'USER_STATE_DELETED';
 
 /**
- * Requires that neither a user nor the user's organisation is being deleted. The commit fails if either document
- * changes first. Call this function before every write that refers to a user. If the write commits before a
- * deletion, the deletion removes the written record; if the deletion commits first, the write fails.
+ * Requires that neither a user nor the user's organisation is being deleted. The commit fails if the document of the
+ * user or of the organisation changes first. Call this function before every write that refers to a user. If the write
+ * commits before a deletion, the deletion removes the written record; if the deletion commits first, the write fails.
  * @returns the id of the user's organisation
  * @throws IdentityError NOT_FOUND if the user does not exist or is being deleted
  */
@@ -114,7 +114,7 @@ export const UNKNOWN_IMPORT = 'unknown';
 
 /**
  * Sets the last import of organisations to unknown, because some of their records are being deleted. Otherwise a
- * mirroring import of the same export would create the deleted records again.
+ * mirroring import of the last imported export would create the deleted records again.
  */
 export async function forgetLastImport(transaction: Transaction, orgIds: Iterable<string>): Promise<void> {
   const keys = Array.from(new Set(orgIds), organisationKey);
@@ -126,7 +126,8 @@ export async function forgetLastImport(transaction: Transaction, orgIds: Iterabl
 
 /**
  * @returns the person's new sequence number
- * @throws IdentityError NOT_FOUND if no person has this id, ALREADY_EXISTS if the person has the factor
+ * @throws IdentityError NOT_FOUND if no person has this id, ALREADY_EXISTS if the person already has the OTP e-mail
+ * factor
  */
 export function enableOtpEmail(store: Store, userId: string, now: Date): Promise<number> {
   const key = userKey(userId);

@@ -27,7 +27,7 @@ import {
 import { requireOtherOwner } from './memberships.ts';
 import { forgetLastImport, requireUser } from './userAccounts.ts';
 
-/** The caller must hold the instance's lock exclusively during a deletion. */
+/** The database in which users are deleted. The caller must hold the instance's lock exclusively during a deletion. */
 type Database = Pick<Store, 'snapshot' | 'transaction'>;
 
 const USERS_PER_COMMIT = 100;
@@ -37,12 +37,12 @@ const USERS_PER_COMMIT = 100;
  * and keys. Once a user is marked, the user's tokens are invalid, exports omit the user, and no new record can refer to
  * the user. A transaction that read the user before the mark conflicts with the mark; a later transaction treats the
  * user as missing.
- * @param options.force whether to delete the last IAM_OWNER, too
+ * @param options.force whether to delete even the last IAM_OWNER
  * @param options.check runs in the transaction that marks users, before the mark
- * @param options.keeping selects changed users, whom the deletion keeps with the documents that refer to them
+ * @param options.keeping selects changed users. The deletion keeps them, and the documents that refer to them
  * @param options.onFound called with each batch of documents that refer to the users, before the batch is deleted
  * @returns the users who were not kept
- * @throws IdentityError FAILED_PRECONDITION for the last IAM_OWNER; the signal's reason
+ * @throws IdentityError FAILED_PRECONDITION for the last IAM_OWNER; the signal's reason if the signal aborts
  */
 export async function stripUsers(
   store: Database,
@@ -70,15 +70,17 @@ export async function stripUsers(
 }
 
 /**
- * Selects users whom the deletion keeps, because calls without the lock have changed them or created records that
- * refer to them.
+ * Selects users whom the deletion keeps, because calls that do not hold the instance's lock have changed them or
+ * created records that refer to them.
  */
 interface Keeping {
-  /** Runs in the transaction that marks the remaining users as deleted. */
+  /**
+   * Returns the paths of the changed users' documents. Runs in the transaction that marks the other users as deleted.
+   */
   readonly findChanged: (transaction: Transaction, users: ReadonlyMap<string, StoredDocument>) => ReadonlySet<string>;
   /**
-   * Whether to keep a user to whom this document refers. Called after the mark, so no further document can refer to the
-   * user.
+   * Returns whether to keep a user to whom this document refers. Called after the mark, so no further document can
+   * refer to the user.
    */
   readonly keepsUser: (referring: Stored) => boolean;
 }
@@ -100,7 +102,7 @@ const DECIDED = { digest: null } as const satisfies DocumentChanges;
 
 export interface UserDeletion extends Omit<DeletionOptions, 'onDeleting'> {
   readonly force?: boolean;
-  /** The function must also find a user whose earlier deletion was interrupted. */
+  /** Reads the user. The function must also find a user whose earlier deletion was interrupted. */
   readonly readUser?: (reader: Reader, userId: string) => Promise<StoredDocument>;
 }
 
@@ -130,7 +132,7 @@ function requireAnyUser(reader: Reader, userId: string): Promise<StoredDocument>
 }
 
 interface Marking {
-  /** The users whom this call has marked, by id, with their fields before the mark. */
+  /** The users whom this call has marked. The keys are their ids, the values are their fields before the mark. */
   readonly marked: ReadonlyMap<string, StoredDocument>;
   readonly changed: readonly string[];
 }

@@ -7,7 +7,7 @@ import type { AuditEvent, AuditFacts, AuditTrail, Identity, Origin } from './aud
 
 interface CallEvents {
   readonly begun: string;
-  /** With `ok`, a call that succeeds has no second event; with `started`, every call has a second event. */
+  /** If `ok`, a successful call has only this event. If `started`, every call also has the event `ended`. */
   readonly begunOutcome: 'started' | 'ok';
   /** If `begunOutcome` is `ok`, this event is recorded only for an error. */
   readonly ended: string;
@@ -15,7 +15,8 @@ interface CallEvents {
 }
 
 /**
- * A removal, a deletion or an upload has a single event, which is recorded before the effect or in the same commit.
+ * A removal, a deletion or an upload has a single event, which is recorded before the effect or in the same commit as
+ * the effect.
  */
 const operationEvents = {
   export: { begun: 'export.started', begunOutcome: 'started', ended: 'export.finished', denied: 'export.denied' },
@@ -87,10 +88,10 @@ export function commandEvent(name: string): string {
   return `command.${camelCase}`;
 }
 
-/** `isComplete` is true if the call succeeded. */
+/** Returns facts that are known only at the end of a call. `isComplete` is true if the call succeeded. */
 type LateFacts = (isComplete: boolean) => AuditFacts;
 
-/** A call that is recorded with two events: one before the first effect of the call, one at its end. */
+/** A call that the audit trail records, before its first effect and usually again at its end. */
 export class AuditedCall {
   private readonly audit: Audit;
   private events: CallEvents;
@@ -133,7 +134,7 @@ export class AuditedCall {
     });
   }
 
-  /** Some requests select another operation in their body. */
+  /** Changes the operation of the call, because some requests select another operation in their body. */
   become(operation: keyof typeof operationEvents): void {
     this.events = operationEvents[operation];
   }
@@ -157,8 +158,8 @@ export class AuditedCall {
    * Records a call whose only effect is the commit of a transaction. The commit contains the event too. If the trail is
    * not in the database, the event is recorded once, before the commit. Call this method in each attempt of the
    * transaction, after all checks.
-   * @throws IdentityError UNAVAILABLE, as `begin` does. If the commit cannot write the event, the whole transaction
-   *   fails
+   * @throws IdentityError UNAVAILABLE if the event cannot be written before the commit. If the commit cannot write the
+   *   event, the whole transaction fails
    */
   async beginIn(transaction: Transaction, facts: AuditFacts): Promise<void> {
     const { trail } = this.audit;

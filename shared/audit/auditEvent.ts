@@ -50,7 +50,7 @@ export type AuditEvent = Readonly<z.output<typeof event>>;
 
 export type AuditFacts = Omit<AuditEvent, 'time' | 'event' | 'outcome'>;
 
-/** An event of a newer version may contain further fields. */
+/** Also accepts events of newer versions of this service, which may contain further fields. */
 export const auditEvent = event.loose().readonly();
 
 export type Origin = Pick<AuditFacts, 'requestId' | 'remote' | 'trace'>;

@@ -5,9 +5,9 @@ import type { Trail } from '../store/store.ts';
 import { type AuditEvent, type AuditTrail, auditEvent } from './auditEvent.ts';
 
 /**
- * One commit can contain both a change and the event that records it.
- * @param retentionMs the trail deletes older events when it is created, and then every hour; if undefined, it never
- * deletes events
+ * Creates an audit trail in the database. So one commit can contain both a change and the event that records it.
+ * @param retentionMs the age above which the trail deletes events: when it is created, and then every hour; if
+ * undefined, it never deletes events
  */
 export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTrail {
   let isClosed = false;
@@ -42,8 +42,8 @@ export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTr
 export type ReadEvent = AuditEvent & { readonly cursor: string };
 
 /**
- * Returns a cursor before all events since `since`. If the clock was set back, earlier events may follow the cursor
- * too.
+ * Returns a cursor that precedes all events since the date `since`. If the clock was set back, earlier events may
+ * follow the cursor too.
  */
 export function cursorBefore(since: Date): string {
   return String(BigInt(since.getTime()) * 1_000n - 1n);

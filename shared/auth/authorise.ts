@@ -39,7 +39,8 @@ interface Operator {
 export type Caller = TokenCaller | Operator;
 
 /**
- * The states of a user in which the user's tokens are invalid (zitadel 6.5). They become valid again in other states.
+ * The states of a user in which the user's tokens are invalid (zitadel 6.5). The tokens become valid again when the
+ * user gets another state.
  */
 const blockedStates: ReadonlySet<string> = new Set([
   'USER_STATE_INACTIVE',
@@ -83,8 +84,8 @@ export function asOperator(account: string): Authenticate {
 
 /**
  * Authenticates the caller by the token in the Authorization header (specification 5.1, zitadel 6.5).
- * @throws IdentityError UNAUTHENTICATED; PERMISSION_DENIED for a user of an inactive or removed organisation, and for a
- * token that is restricted to other operations
+ * @throws IdentityError UNAUTHENTICATED for a missing or invalid token; PERMISSION_DENIED for a user of an inactive or
+ * removed organisation, and for a token that is restricted to other operations
  */
 export async function authenticate(
   store: Reader,
@@ -138,7 +139,7 @@ const deniedErrors: Readonly<Record<Permission, () => IdentityError>> = {
 const memberSchema = z.object({ roles: z.array(z.string()).default([]) });
 
 /**
- * An operator has all permissions.
+ * Requires that the caller has a permission. An operator has all permissions.
  * @throws IdentityError PERMISSION_DENIED if the caller lacks the permission
  */
 export async function authorise(reader: Reader, caller: Caller, permission: Permission): Promise<void> {
@@ -152,12 +153,12 @@ function permits(membership: StoredDocument | undefined, permission: Permission)
 }
 
 /**
- * Reads a user. Requires that the caller is this user, or has a permission on the user's organisation or on the
+ * Reads a user. Requires that the caller is this user, or has the permission on the user's organisation or on the
  * instance. Reads the user and the caller's memberships in parallel, because most callers belong to the user's
  * organisation.
  * @param fields the fields to read: at least `orgId`, and `body` for the memberships
  * @returns undefined if the user does not exist
- * @throws IdentityError PERMISSION_DENIED, whether or not the user exists
+ * @throws IdentityError PERMISSION_DENIED if the caller lacks the permission, whether or not the user exists
  */
 export async function readUserAs(
   reader: Reader,
@@ -191,7 +192,10 @@ const restrictionSchema = z.strictObject({
   operations: z.array(z.enum(operations)).min(1).readonly().optional(),
 });
 
-/** Without fields, the token permits everything that its user may do. */
+/**
+ * The operations to which a token is restricted. A restriction without fields permits everything that the token's user
+ * may do.
+ */
 export type TokenRestriction = Readonly<z.output<typeof restrictionSchema>>;
 
 /** A token without a restriction has no body. */

@@ -10,7 +10,7 @@ import type { BcryptTask } from './bcryptWorker.ts';
 /**
  * Hashes a clear password with bcrypt and a random salt, in a worker thread.
  * @param signal cancels the task if it has not begun
- * @throws the signal's reason
+ * @throws the signal's reason if the signal aborts
  * @throws RangeError for a password that bcrypt would truncate
  */
 export async function hashPassword(
@@ -24,9 +24,10 @@ export async function hashPassword(
 }
 
 /**
- * Supports bcrypt, and argon2id with OWASP's parameters; returns false for any other format.
+ * Returns whether a password matches an encoded hash. Supports bcrypt, and argon2id with OWASP's parameters; returns
+ * false for any other format.
  * @param signal cancels the task if it has not begun
- * @throws the signal's reason
+ * @throws the signal's reason if the signal aborts
  */
 export function verifyPassword(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {
   return encoded.startsWith('$argon2id$')

@@ -17,9 +17,9 @@ interface Authentication {
 
 /**
  * Requires that the caller may export and import: a service user with the role IAM_OWNER, or the operator
- * (specification 5.2, zitadel 6.5). Call this function before any other check of the request, so that an
- * unauthorised caller learns nothing from other errors.
- * @throws IdentityError UNAUTHENTICATED, PERMISSION_DENIED
+ * (specification 5.2, zitadel 6.5). Call this function before any other check of the request, so that an unauthorised
+ * caller learns nothing from other errors.
+ * @throws IdentityError UNAUTHENTICATED or PERMISSION_DENIED for any other caller
  */
 export async function requireOwner(
   { store, now, authenticate = authenticateToken }: Authentication,
@@ -34,8 +34,8 @@ export async function requireOwner(
 }
 
 /**
- * The milliseconds between the end of a check and the next check. Even with the duration of a check, there is a check
- * at least every five seconds.
+ * The milliseconds between the end of a check and the next check. Together with the duration of a check, there is a
+ * check at least every five seconds.
  */
 const INTERVAL_MS = 3_000;
 

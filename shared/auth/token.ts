@@ -7,8 +7,8 @@ const PREFIX = 'idpat_';
 const TOKEN = /^idpat_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/;
 
 /**
- * Generates a personal access token: a prefix, 32 random bytes in base64url, and the CRC-32 of this base64url text.
- * With the CRC-32, the service recognises a mistyped token without reading the database.
+ * Generates a personal access token: a prefix, 32 random bytes in base64url, and the CRC-32 of the text before it. With
+ * the CRC-32, the service recognises a mistyped token without reading the database.
  */
 export function generateToken(): string {
   const secret = randomBytes(32).toString('base64url');

@@ -1,5 +1,5 @@
 // Errors of exports, imports and removals of the OTP e-mail factor. If ZITADEL has the error, its id and its text are
-// ZITADEL's (zitadel 6).
+// ZITADEL's (docs/zitadel.md, 6).
 
 import { badRequest, defineError, type IdentityError, shortenedText } from './identityError.ts';
 
@@ -17,8 +17,8 @@ const invalidToken = { id: 'AUTH-7fs1e', text: 'Errors.Token.Invalid' } as const
 
 export const tokenInvalid = defineError('UNAUTHENTICATED', 'TOKEN_INVALID', invalidToken);
 
-// The following errors contain the reason for the rejection (`isNamed`), because the token is well-formed. Other
-// callers do not learn the reason.
+// The next three errors contain the reason for the rejection (`isNamed`). Only a caller with a well-formed token learns
+// it.
 export const tokenNotFound = defineError('UNAUTHENTICATED', 'TOKEN_NOT_FOUND', { ...invalidToken, isNamed: true });
 export const tokenExpired = defineError('UNAUTHENTICATED', 'TOKEN_EXPIRED', { ...invalidToken, isNamed: true });
 export const tokenUserInactive = defineError('UNAUTHENTICATED', 'TOKEN_USER_INACTIVE', {
@@ -26,7 +26,8 @@ export const tokenUserInactive = defineError('UNAUTHENTICATED', 'TOKEN_USER_INAC
   isNamed: true,
 });
 
-// ZITADEL has no such error, because there the users of an inactive organisation can still log in (zitadel 9.4).
+// ZITADEL has no error for an inactive organisation, because the organisation's users can still log in there (zitadel
+// 9.4).
 export const organisationInactive = defineError('PERMISSION_DENIED', 'ORGANISATION_INACTIVE', {
   text: "the organisation of the token's user is inactive or removed: use a token of an active organisation's user",
 });
@@ -99,8 +100,8 @@ export interface FieldViolation {
 }
 
 /**
- * The maximum length of a description in an error. It contains a quoted value and a remedy, so it may be longer than a
- * quotation.
+ * The maximum length of a description in an error. A description contains a quoted value and a remedy, so it may be
+ * longer than a quotation.
  */
 const MAX_DESCRIPTION_CHARACTERS = 500;
 

@@ -68,7 +68,7 @@ interface ErrorFacts {
   readonly retryAfterSeconds?: number;
 }
 
-/** Properties of a single error. No response contains `cause`, only the log does. */
+/** Properties of a single occurrence of an error. No response contains `cause`, only the log does. */
 interface Circumstances {
   readonly details?: readonly ErrorDetail[] | undefined;
   readonly option?: string | undefined;
@@ -90,14 +90,17 @@ export function badRequest(fieldViolations: readonly { readonly field: string; r
 }
 
 /**
- * An error in a stream of events needs this detail, because a line of the stream cannot have the header
- * `Retry-After`.
+ * Returns the detail with the delay before a retry. An error in a stream of events needs this detail, because a line of
+ * the stream cannot have the header `Retry-After`.
  */
 export function retryInfo(seconds: number) {
   return { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${seconds}s` } satisfies ErrorDetail;
 }
 
-/** The only error class that reaches callers; `toJson` renders it. A new kind of error is a definition, not a class. */
+/**
+ * The only error class that reaches callers; `toJson` renders it. Define a new kind of error with `defineError`, not as
+ * a class.
+ */
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   readonly code: Code;
@@ -110,7 +113,8 @@ export class IdentityError extends Error {
   readonly option: string | undefined;
   readonly note: string | undefined;
   /**
-   * An error with an id in ZITADEL begins with an `ErrorDetail`; an error of this service ends with an `ErrorInfo`.
+   * The details of an error with an id in ZITADEL begin with an `ErrorDetail`. Those of this service's errors end with
+   * an `ErrorInfo`.
    */
   readonly details: readonly ErrorDetail[];
   private readonly parts: ErrorParts;
@@ -166,7 +170,7 @@ export class IdentityError extends Error {
     return new IdentityError({ ...this.parts, note });
   }
 
-  /** Omits `details` if they are empty, as ZITADEL does (specification 2.3, zitadel 6.4). */
+  /** Returns the error body. Omits `details` if they are empty, as ZITADEL does (specification 2.3, zitadel 6.4). */
   toJson(): ErrorBody {
     const { code, message, details } = this;
     return { code: codes[code].number, message, ...withoutEmpty({ details }) };
@@ -195,15 +199,21 @@ type Arguments<Row extends IssueRow> =
     ? [params?: ParametersOf<Row>, circumstances?: Circumstances]
     : [params: ParametersOf<Row>, circumstances?: Circumstances];
 
-/** The documentation is generated from `row`. */
+/** A function that creates errors of one kind. The documentation is generated from `row`. */
 export interface ErrorFactory<Row extends IssueRow = IssueRow, Reason extends string = string> {
   (...[params, circumstances]: Arguments<Row>): IdentityError;
   readonly row: ErrorRow & { readonly reason: Reason };
-  /** Whether a value is an error of this kind, or was caused by an error of this kind, even in another instance. */
+  /**
+   * Whether a value is an error of this kind, or was caused by an error of this kind. The cause may come from another
+   * instance.
+   */
   readonly is: (value: unknown) => value is IdentityError;
 }
 
-/** Whether an export of a module is an error factory: the modules that define errors also export other functions. */
+/**
+ * Whether an export of a module is an error factory. This must be checked, because the modules that define errors also
+ * export other functions.
+ */
 export function isErrorFactory(value: unknown): value is ErrorFactory {
   return typeof value === 'function' && 'row' in value;
 }

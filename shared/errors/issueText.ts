@@ -24,8 +24,8 @@ export type IssueParams = Readonly<Record<string, string>>;
 export interface IssueRow {
   readonly text: string;
   /**
-   * What the reader can do about the problem. Two texts, if a request's field and the command's option have different
-   * names.
+   * What the reader can do about the problem. It consists of two texts if a request's field and the command's option
+   * have different names.
    */
   readonly remedy?: string | { readonly http: string; readonly command: string };
 }
@@ -61,7 +61,10 @@ function lacksParam(template: string, params: IssueParams): boolean {
   return template.matchAll(PARAMETER).some(([, , name = '']) => params[name] === undefined);
 }
 
-/** Quotes a value after an option, such as `--org {orgId}`, for a shell. */
+/**
+ * Replaces the parameters of a template by their values. If a parameter follows an option, as in `--org {orgId}`,
+ * quotes its value for a shell.
+ */
 function fill(template: string, params: IssueParams): string {
   return template
     .replace(OPTIONAL, (_, part: string) => (lacksParam(part, params) ? '' : part))

@@ -12,8 +12,8 @@ const addAgain = 'people who used these factors must add them again';
 const createKeys = 'create the keys again in the target';
 
 /**
- * Returns the manual step about a file without some secrets. The user can export them with a second export, or follow
- * `otherwise`.
+ * Returns the manual step about a file without some secrets. The user can get the secrets from a second export, or
+ * follow `otherwise`.
  * @param otherwise the remedy without a second export
  * @param overwrites whether people exist already when the second file is imported, so that the import must overwrite
  * them

@@ -331,8 +331,8 @@ const rolesInvalid = because('member_roles_invalid', {});
 const passwordTooSimple = because('password_too_simple', {});
 
 /**
- * The reason of each of ZITADEL's errors about records, by the error's message key. If a message key has several
- * meanings, the entry has the error's id instead.
+ * Maps the message key of each of ZITADEL's errors about records to this service's reason. If a message key has several
+ * meanings, the entry's key is the error's id instead.
  */
 export const zitadelErrors = {
   'Errors.Action.AlreadyExisting': exists,

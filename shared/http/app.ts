@@ -17,7 +17,7 @@ import { identify, type RequestObserver } from './requestLog.ts';
 import { errorResponse, isGrpc } from './responses.ts';
 
 export interface Route extends Endpoint {
-  /** The name of a query parameter. If a request lacks it, the application responds 405, as ZITADEL does. */
+  /** The name of a required query parameter. If a request lacks it, the application responds 405, as ZITADEL does. */
   readonly parameter?: string;
   readonly handler: (context: Context<HttpEnv>) => Response | Promise<Response>;
   /**
@@ -41,8 +41,9 @@ export interface AppOptions {
 }
 
 /**
- * The application responds to HEAD as to GET without the body, and with 404 and 405 as in zitadel 6.6. Its errors
- * have the form of the interface, and all responses have the common headers. It writes one log line per request.
+ * Creates an application. It responds to HEAD as to GET, but without the body, and with 404 and 405 as ZITADEL does
+ * (zitadel 6.6). Its errors have the error body of the interface, and all responses have the common headers. It writes
+ * one log line for each request.
  */
 export function createApp(options: AppOptions): Hono<HttpEnv> {
   const { routes, corsOrigins = [], trustedProxies = 0, observer, limits } = options;
@@ -123,8 +124,8 @@ const exposeHeaders = [
 const preflightMaxAgeSeconds = 7200;
 
 /**
- * Cookies are not needed, because callers send their token in a header. Pages of other origins receive no CORS
- * headers.
+ * Adds CORS headers to the responses for pages of these origins. Does not permit cookies, because callers send their
+ * token in a header.
  */
 function cors(origins: readonly string[]): MiddlewareHandler<HttpEnv> {
   const allow = honoCors({

@@ -119,9 +119,9 @@ type FileEncryption = (bytes: Uint8Array, position: number) => Uint8Array;
 const BLOCK_BYTES = 16;
 
 /**
- * Only this process has the key, so recovered disk blocks of the deleted file are unreadable. The counter of the
- * cipher is the position in the file, so a reader can start anywhere. Each position is written only once, so the
- * counter never repeats.
+ * Returns a function that encrypts and decrypts parts of a temporary file. Only this process has the key, so recovered
+ * disk blocks of the deleted file are unreadable. The counter of the cipher is the position in the file, so a reader
+ * can start anywhere. Each position is written only once, so the counter never repeats.
  */
 function fileEncryption(): FileEncryption {
   const key = randomBytes(32);
@@ -177,7 +177,10 @@ export class BodyBudget {
     this.taken.memory += bytes;
   }
 
-  /** @returns whether the limits permit the bytes; bytes above a limit are not counted */
+  /**
+   * Counts bytes in memory if the limits permit them.
+   * @returns whether the limits permit the bytes
+   */
   takeMemory(bytes: number): boolean {
     const { memory, file } = this.taken;
     const isFree = memory + bytes <= this.memoryLimit && memory + file + bytes <= this.limit;

@@ -49,8 +49,8 @@ export interface Place extends Disposable {
   /** Stops counting the call while it waits, so that another call can run. */
   leave(): void;
   /**
-   * Counts the call again after its wait, even if the limit is reached. The call now has the lock for which the other
-   * calls wait, so it must run.
+   * Counts the call again after its wait, even if the limit is reached. After the wait, the call has the lock for which
+   * other calls wait, so it must run.
    */
   enterAgain(): void;
 }
@@ -113,8 +113,8 @@ export class RequestsInFlight {
 const systemReport = z.object({ userLimits: z.object({ open_files: z.object({ soft: z.unknown() }) }).optional() });
 
 /**
- * Connections may use two thirds of the files that this process may open. Returns infinity if the system has no
- * limit, or does not report it, like Windows.
+ * Returns the number of files that connections may use, which is two thirds of the files that this process may open.
+ * Returns infinity if the system has no limit, or does not report it, like Windows.
  */
 export function descriptorsForConnections(): number {
   const { soft } = systemReport.parse(process.report.getReport()).userLimits?.open_files ?? {};

@@ -6,12 +6,12 @@ import { UNLIMITED } from '../limitDefinition.ts';
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The signal that ends one call. Dispose of it after the call: this removes the timer and the listeners, and does not
- * abort the signal.
+ * The signal that ends a call. Dispose of this object after the call, which removes the timer and the listeners without
+ * aborting the signal.
  */
 export interface CallSignal extends Disposable {
   readonly signal: AbortSignal;
-  /** The timeout counts from the start of the call. */
+  /** Sets the timeout, which counts from the start of the call. */
   limit(timeoutMs: number): void;
   /** The value is undefined if the call has no timeout. */
   readonly msLeft: number | undefined;

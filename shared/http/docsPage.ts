@@ -117,8 +117,8 @@ function readPackageFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
 
 /**
  * Adds the route `GET /openapi.json`, which needs no authentication.
- * @param loadEndpoints loads the endpoints to describe; by default, these are the routes. Other functions may serve
- * further endpoints at the same base URL
+ * @param loadEndpoints loads the endpoints to describe; by default, the routes. The description can also include
+ * endpoints that other functions serve at the same base URL
  */
 export function withOpenApi(
   routes: readonly Route[],

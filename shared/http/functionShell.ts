@@ -110,8 +110,8 @@ type Listeners = readonly (readonly NodeJS.SignalsListener[])[];
 
 const signalListeners = (): Listeners => terminationSignals.map((signal) => process.listeners(signal));
 
-// Only the framework's command installs signal handlers; tests do not run this command. Add our handlers before
-// removing the framework's, so that the process always has a handler.
+// Does nothing if the framework has added no signal handlers, as in tests. Otherwise, adds our handlers before it
+// removes the framework's, so that the process always has a handler.
 function replaceFrameworkSignals(before: Listeners, drain: () => Promise<number>, limitMs: number): void {
   const added = signalListeners().map((listeners, i) => listeners.filter((listener) => !before[i]?.includes(listener)));
   if (added.flat().length === 0) return;

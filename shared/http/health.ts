@@ -64,8 +64,8 @@ export function respondAlive(): Response {
 }
 
 /**
- * Makes routes accept repeated slashes and a final slash, and adds the method OPTIONS for them. Some load balancers
- * send such requests.
+ * Makes routes accept repeated slashes and a final slash, and adds a route with the method OPTIONS to each. Some load
+ * balancers send such requests.
  */
 export function forMonitors(routes: readonly Route[]): readonly Route[] {
   return routes.flatMap((route) => [

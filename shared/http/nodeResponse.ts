@@ -40,7 +40,10 @@ export function isHttp1(outgoing: Outgoing): outgoing is ServerResponse {
   return outgoing instanceof ServerResponse;
 }
 
-/** Does nothing if the headers are already sent, or over HTTP/2, where the session is closed separately. */
+/**
+ * Lets Node close the connection after the response. Does nothing if the headers are already sent. Over HTTP/2, also
+ * does nothing, because the server closes the session separately.
+ */
 export function closeAfter(outgoing: Outgoing): void {
   if (isHttp1(outgoing) && !outgoing.headersSent) outgoing.setHeader('connection', 'close');
 }
@@ -108,7 +111,9 @@ export function continueOnDemand(incoming: Incoming, outgoing: Outgoing): void {
   });
 }
 
-/** A backslash also separates segments, and the dots may be escaped. */
+/**
+ * Whether a path has a segment `.` or `..`. A backslash also separates segments, and the dots may be percent-encoded.
+ */
 export function hasDotSegment(target: string): boolean {
   const [path = ''] = target.split(/[?#]/, 1);
   return path.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));

@@ -33,12 +33,13 @@ export function createHttp2(): Http2Server {
   const server = createHttp2Server({
     settings: {
       maxConcurrentStreams: fixedLimits.streamsPerConnection,
-      // Up to four times the limit, the server can respond 431. The protocol itself rejects larger headers.
+      // Let headers up to four times the limit reach the server, which responds 431. Node itself rejects larger
+      // headers.
       maxHeaderListSize: 4 * fixedLimits.headerBytes,
     },
     maxSessionInvalidFrames: fixedLimits.streamsPerConnection,
-    // The number of streams that a client may reset at once. A client may replace a reset stream at once, although the
-    // server still handles its request.
+    // The number of streams that a client may reset in quick succession. A client may replace each reset stream with a
+    // new stream, while the server still handles the request of the reset stream.
     streamResetBurst: fixedLimits.streamsPerConnection,
     streamResetRate: 33,
   });
@@ -62,7 +63,8 @@ export interface PortLimits {
 }
 
 /**
- * When the first bytes of a connection show its protocol, passes the connection to the server for this protocol.
+ * Creates a server that waits for the first bytes of each connection, which show its protocol. Then passes the
+ * connection to the server for this protocol.
  */
 export function createPort(http1: Http1Server, http2: Http2Server, limits: PortLimits): Server {
   const bodies: BodyBytes = new WeakMap();
@@ -92,12 +94,12 @@ export function createPort(http1: Http1Server, http2: Http2Server, limits: PortL
 }
 
 /**
- * The number of bytes that Node's HTTP/1 parser receives at once. Before the next bytes, the connection is checked
- * again. So few bytes contain only a few requests.
+ * The number of bytes to pass to Node's HTTP/1 parser at once. Such a part contains only a few requests. Before each
+ * part, the connection is checked again.
  */
 const PARSED_BYTES = 1_024;
 
-/** For each connection, the number of its next bytes that certainly belong to the body of a request. */
+/** Maps each connection to the number of its next bytes that certainly belong to the body of a request. */
 type BodyBytes = WeakMap<Socket, number>;
 
 /** The first bytes of each HTTP/1 connection, by which another protocol is recognised. */

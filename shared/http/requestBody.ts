@@ -18,7 +18,7 @@ import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bod
 const FREELY_INFLATED_BYTES = 10_000_000;
 
 export interface BodyLimits extends StorageOptions {
-  /** Limits the received bytes and the decompressed bytes. */
+  /** The maximum number of received bytes, and also of decompressed bytes. */
   readonly maxBytes: number;
   readonly adviceIfLarger?: string;
   /**
@@ -63,8 +63,8 @@ function receivingError(error: unknown): unknown {
 }
 
 /**
- * Detects gzip by the first bytes too, because clients may send a compressed file without the header
- * Content-Encoding.
+ * Decompresses a compressed body. Detects gzip by the first bytes too, because clients may send a compressed file
+ * without the header Content-Encoding.
  */
 async function decoded(
   received: AsyncGenerator<Uint8Array>,
@@ -169,8 +169,8 @@ function isZlibError(error: unknown): error is Error {
 }
 
 /**
- * Yields the body of a request as it arrives. If the consumer stops early, does not cancel the stream: this would close
- * the connection before the response is sent.
+ * Yields the body of a request as it arrives. If the consumer stops early, does not cancel the stream, because that
+ * would close the connection before the response is sent.
  * @throws IdentityError CANCELLED when the client disconnects, or the signal's reason
  */
 export async function* readBody(request: Request, signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -205,9 +205,9 @@ function abortReason(signal: AbortSignal): IdentityError {
 }
 
 /**
- * Reads a small JSON body. Ignores its content type (zitadel 1.1).
- * @throws IdentityError INVALID_ARGUMENT for an empty body, malformed JSON or bytes that are not UTF-8; RESOURCE_EXHAUSTED above the limits;
- *   the signal's reason when the body does not arrive in time
+ * Reads a small JSON body. Ignores its content type, as ZITADEL does (docs/zitadel.md, 1.1).
+ * @throws IdentityError INVALID_ARGUMENT for an empty body, malformed JSON or bytes that are not UTF-8;
+ *   RESOURCE_EXHAUSTED above the limits; the signal's reason when the body does not arrive in time
  */
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<unknown> {
   const body = await receiveBody(request, limits);

@@ -189,7 +189,7 @@ function completeBody(content: Uint8Array | undefined): ResponseBody {
 
 /**
  * Reads the first chunk of a body before any header is sent. So an immediate failure can still become an error
- * response. If the body ends with this chunk, sets the length, but does not wait for a second chunk.
+ * response. Sets the length if the body already ends with this chunk, but does not wait for a second chunk.
  */
 async function readBodyStart(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<ResponseBody> {
   const first = await reader.read();

@@ -8,7 +8,7 @@ import { requestIdFrom, responseHeaders } from './responses.ts';
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
-/** An HTTP/2 client may send any text as the method. */
+/** Replaces an unknown method, because an HTTP/2 client may send any text as the method. */
 const knownMethod = (method: string) => (METHODS.includes(method) ? method : 'other');
 
 /** No field contains a query, a body, a header, or a path with an id. */
@@ -29,7 +29,7 @@ export interface RequestObserver {
 
 /**
  * Gives each request an id and an origin, and adds the common headers to the response. When the response was sent, or
- * the client has disconnected, writes a log line. Writes none for a call from the same process.
+ * the client has disconnected, writes a log line. Writes no log line for a call from the same process.
  */
 export function identify(trustedProxies: number, observer: RequestObserver | undefined): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {

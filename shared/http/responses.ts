@@ -137,7 +137,7 @@ function grpcResponse(error: IdentityError, requestId: string, contentType: stri
 }
 
 /**
- * For each type of error detail: the names of the text fields in its protobuf message, in the order of the field
+ * Maps each type of error detail to the names of the text fields in its protobuf message, in the order of the field
  * numbers.
  */
 const messages: Readonly<Record<string, readonly string[]>> = {
@@ -174,7 +174,9 @@ function statusHeader(error: IdentityError): Readonly<Record<string, string>> {
   return { 'grpc-status-details-bin': Buffer.concat(status).toString('base64').replace(/=+$/, '') };
 }
 
-/** This function replaces the protobuf library, because most functions do not load the library. */
+/**
+ * Encodes a field of a protobuf message. This function replaces the protobuf library, which most functions do not load.
+ */
 function encodeField(number: number, content: string | Uint8Array): Buffer {
   const bytes = Buffer.from(content);
   const head = [(number << 3) | 2];
@@ -199,7 +201,10 @@ export function responseHeaders(requestId: string): Record<string, string> {
 
 const validRequestId = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Returns the client's id if it is valid, else the platform's id, else a new id. */
+/**
+ * Returns the request id that the client has sent if it is valid, else the platform's request id, else a new request
+ * id.
+ */
 export function requestIdFrom(readHeader: (name: string) => string | undefined): string {
   const ids = [readHeader('x-request-id'), readHeader('function-execution-id')];
   return ids.find((id) => id !== undefined && validRequestId.test(id)) ?? newRequestId();
@@ -210,8 +215,8 @@ export const newRequestId = (): string => randomUUID();
 const grpcType = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?$/i;
 
 /**
- * Responses of gRPC and gRPC-Web contain the status of the RPC in headers or trailers, and always have the HTTP
- * status 200.
+ * Whether a content type belongs to gRPC or gRPC-Web. Their responses contain the status of the RPC in headers or
+ * trailers, and always have the HTTP status 200.
  */
 export function isGrpc(type: string): boolean {
   return grpcType.test(type);
@@ -222,7 +227,10 @@ export function isRpc(headers: Headers): boolean {
   return isGrpc(type) || type.startsWith('application/connect+') || headers.has('connect-protocol-version');
 }
 
-/** Encodes as few characters as possible, because some clients do not decode them. */
+/**
+ * Percent-encodes an error message. Encodes as few characters as possible, because some clients do not decode the
+ * message.
+ */
 export function encodeGrpcMessage(text: string): string {
   return text.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
 }

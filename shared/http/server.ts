@@ -57,7 +57,7 @@ const HTTP2_SHARE = 0.1;
 const END_OF_CALLS_MS = 7_000;
 
 /**
- * Creates the server of an application, which does not listen yet. It serves HTTP/1 and HTTP/2 on one port, both
+ * Creates a server for an application. The server does not listen yet. It serves HTTP/1 and HTTP/2 on one port, both
  * without TLS, because a proxy or the platform encrypts connections. If Node itself rejects a request, the response
  * also has the error body of the interface.
  */
@@ -109,7 +109,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   };
   for (const server of [http1, http2]) handleRequests(server, handle);
   http1.on('connect', (_incoming, socket) => {
-    // The client would take this error for the response to an earlier request, if that response is still missing. Then
+    // If the response to an earlier request is still missing, the client would take this error for that response. So
     // only close the connection.
     if (requests.of(socket).size > 0) socket.destroy();
     else writeRawError(socket, methodNotAllowed());
@@ -128,7 +128,10 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   };
 }
 
-/** Over HTTP/2, a setting limits the open streams, and as many reset streams may still be in progress. */
+/**
+ * The maximum number of requests in flight on a connection. Over HTTP/2, a setting limits only the open streams, but
+ * the server may still handle requests of as many reset streams.
+ */
 function maxRequests(outgoing: Outgoing): number {
   return isHttp1(outgoing) ? fixedLimits.pipelinedRequests : 2 * fixedLimits.streamsPerConnection;
 }
@@ -149,8 +152,8 @@ function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
 }
 
 /**
- * Whether a proxy could interpret a request in another way (RFC 9112, 3.2 and 6.1). This is so with several `Host`
- * headers, with none over HTTP/1.1, and with chunked encoding over HTTP/1.0.
+ * Whether a proxy could interpret a request in another way (RFC 9112, 3.2 and 6.1). A request is ambiguous if it has
+ * several `Host` headers, if it has none over HTTP/1.1, or if it has chunked encoding over HTTP/1.0.
  */
 function isAmbiguous({ httpVersion, httpVersionMajor, headers, rawHeaders }: Incoming): boolean {
   const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
@@ -194,7 +197,10 @@ const otherProtocols = [
   { start: '\x16\x03', error: httpTls },
 ];
 
-/** Logs each error once, because the client may not read the response. */
+/**
+ * Returns the error if the connection begins with another protocol. Logs each error only once, even for many
+ * connections.
+ */
 function otherProtocol(socket: Socket, logged: Set<string>): IdentityError | undefined {
   const start = startOf(socket).toString('latin1');
   const error = otherProtocols.find((protocol) => start.startsWith(protocol.start))?.error();

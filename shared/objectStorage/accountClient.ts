@@ -6,7 +6,7 @@ export const GOOGLE_TOKEN_URI = 'https://oauth2.googleapis.com/token';
 const ATTEMPT_MS = 10_000;
 
 /**
- * The client gets a new token before the current token expires.
+ * Creates a client that authenticates as a service account. It gets a new token before the current token expires.
  * @param emulator the origin of an emulator of Cloud Storage; the client then exchanges the key at `/token` of this
  * origin
  */
@@ -18,7 +18,7 @@ export function createAccountClient(
   return new JWT({ email, key, scopes: [scope], transporter: createTransporter(emulator) });
 }
 
-/** The library's own transport would send the key only to Google's endpoint, and has no time limit. */
+/** Replaces the library's own transport, which would send the key only to Google's endpoint, and has no time limit. */
 function createTransporter(emulator: string | undefined): gaxios.Gaxios {
   return new gaxios.Gaxios({
     adapter: (options, send) => {

@@ -20,10 +20,10 @@ import {
 import { cancelUpload, startUpload, writeObject } from './writeObject.ts';
 
 /**
- * To write, the account needs only the permission storage.objects.create; to pin and read, only
- * storage.objects.get.
- * @param apiEndpoint the origin of the service, such as `http://127.0.0.1:8082`; by default STORAGE_EMULATOR_HOST
- * if set, else Google's
+ * Creates access to objects in Cloud Storage. To write an object, its account needs only the permission
+ * storage.objects.create; to pin and read it, only storage.objects.get.
+ * @param apiEndpoint the origin of the service, such as `http://127.0.0.1:8082`; by default STORAGE_EMULATOR_HOST if
+ * set, else Google's
  */
 export function createCloudStorage(apiEndpoint?: string): ObjectStorage {
   const open = createOpener(apiEndpoint);
@@ -47,8 +47,8 @@ export async function requireCreatable(location: ObjectLocation, signal: AbortSi
 }
 
 /**
- * Returns a function that creates a client with the account of an object, and repeats `work` after a transient
- * error.
+ * Returns a function that calls `work` with a client for the account of an object. After a transient error, it calls
+ * `work` again.
  */
 export function createOpener(apiEndpoint: string | undefined) {
   return async <Opened>(
@@ -78,8 +78,8 @@ async function createAuthClient(
 }
 
 /**
- * Gets a token before the first request. If this fails, the error can contain the name of the object. If an emulator
- * has no token endpoint, it checks no credentials, so requests need no token.
+ * Gets a token before the first request, so that the error of a failure can contain the name of the object. An emulator
+ * without a token endpoint checks no credentials, so the returned client sends no token.
  */
 async function exchangeKey(
   account: ServiceAccount,
@@ -107,8 +107,8 @@ async function exchangeKey(
 export const NO_PROJECT = 'none';
 
 /**
- * @returns the service account of a key file; for other credentials, the library's object; undefined without
- * credentials
+ * @returns the service account if the credentials are a key file, otherwise the library's object; undefined if there
+ * are no credentials
  */
 async function findDefaultCredentials(scope: string): Promise<GoogleAuth | ServiceAccount | undefined> {
   const auth = new GoogleAuth({ scopes: [scope], projectId: NO_PROJECT });

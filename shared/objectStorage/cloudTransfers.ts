@@ -16,7 +16,7 @@ import { storageError, type Target } from './storageError.ts';
 import type { TransferFacts, Transfers } from './transfers.ts';
 import { startUpload, writeObject } from './writeObject.ts';
 
-/** Cloud Storage accepts no bytes for an upload a week after its start. */
+/** The time after which Cloud Storage accepts no more bytes of an upload: a week after its start. */
 const UPLOAD_LIFETIME_MS = 7 * DAY_MS;
 
 const custom = z.object({
@@ -32,8 +32,8 @@ const custom = z.object({
 const toCustom = ({ instanceId, userId }: TransferFacts) => ({ 'instance-id': instanceId, 'user-id': userId });
 
 /**
- * Creates access to the bucket, with the application default credentials. In Google Cloud, these are the credentials of
- * the function's own account.
+ * Creates access to the bucket for transfers with the application default credentials. In Google Cloud, these are the
+ * credentials of the function's own account.
  * @param apiEndpoint the origin of the service; by default STORAGE_EMULATOR_HOST if set, else Google's
  */
 export function createCloudTransfers(bucket: string, apiEndpoint?: string): Transfers {

@@ -13,7 +13,7 @@ interface ContinuedObject {
 /**
  * Yields the bytes of an object. After an error that may be transient, sends another request for the remaining bytes.
  * @returns whether the yielded bytes have the size and the checksum of the object
- * @throws the last error of `open`; the signal's reason
+ * @throws the last error of `open` if no retry is permitted; the signal's reason if the signal aborts
  */
 export async function* readContinued(
   { size, crc32c, open, premature, retries }: ContinuedObject,

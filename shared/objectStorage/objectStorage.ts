@@ -31,7 +31,7 @@ export interface PinnedObject {
   readonly generation: string;
   /**
    * Reads the bytes of the object in order. If the checksum is wrong, throws only after the last byte.
-   * @throws IdentityError that contains the URI of the object; the signal's reason after an abort
+   * @throws IdentityError if the object cannot be read or its checksum is wrong; the signal's reason after an abort
    */
   read(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }

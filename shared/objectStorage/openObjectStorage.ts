@@ -1,8 +1,8 @@
 import type { ObjectStorage } from './objectStorage.ts';
 
 /**
- * Loads the client library only when a call uses an object. Few calls do, and the library slows down the start and
- * occupies memory.
+ * Loads the client library only when a call uses an object. Few calls use objects, and the library slows down the start
+ * and occupies memory.
  */
 export function openObjectStorage(): ObjectStorage {
   let opened: Promise<ObjectStorage> | undefined;

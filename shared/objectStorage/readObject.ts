@@ -24,7 +24,7 @@ interface Generation {
 
 /**
  * Finds the current generation of an object. `custom` contains the object's custom metadata.
- * @throws IdentityError that contains the URI of the object
+ * @throws IdentityError if the object cannot be found or read; the error contains the URI of the object
  */
 export async function pinObject(
   storage: Storage,

@@ -4,7 +4,8 @@ import { invalidRequest } from '../errors/errors.ts';
 import type { ServiceAccount } from './objectStorage.ts';
 
 /**
- * The maximum length of the request field. Google's key files in base64 are much shorter: about 2.4 KB without base64.
+ * The maximum length of the request field. Google's key files are much shorter: about 2.4 KB before they are encoded in
+ * base64.
  */
 const maxLength = 64 * 1024;
 
@@ -21,12 +22,15 @@ const maxKeyBits = 4_096;
  */
 const maxExponent = 2 ** 32 - 1;
 
-/** The maximum size in bytes of a public key in PKCS #1 that these limits allow. */
+/**
+ * The maximum size in bytes of a public key in PKCS #1. A key of `maxKeyBits` bits with the exponent `maxExponent` is
+ * not larger.
+ */
 const maxPublicBytes = 528;
 
 /**
- * The other types of Google's credentials. Their files can contain URLs, or paths of files and programs, that a Google
- * library would use.
+ * Types of Google's credentials that this service rejects. Their files can contain URLs, or paths of files and
+ * programs, that a Google library would use.
  */
 const unsupportedTypes = [
   'authorized_user',
@@ -58,7 +62,8 @@ const keyFileSchema = z.object({
  * content.
  * @param base64 standard or URL-safe, with or without padding and line breaks
  * @param field the path of the request field, for example `gcs_output.serviceaccount_json`
- * @throws IdentityError INVALID_ARGUMENT with the field and the issue
+ * @throws IdentityError INVALID_ARGUMENT if the field does not contain a valid key file. The error contains the field
+ * and the problem
  */
 export function readServiceAccount(base64: string, field: string): ServiceAccount {
   const invalid = (description: string) => invalidRequest([{ field, description }]);

@@ -27,12 +27,12 @@ class SigningAuth extends GoogleAuth {
 }
 
 /**
- * Signs a URL (V4) from which anyone can read one generation of an object. The application default credentials
- * sign. With a service account, its private key signs; with a function's account, a `signBlob` call to the IAM
- * Credentials API.
- * @param apiEndpoint the origin of an emulator of Cloud Storage and IAM Credentials; by default
- * STORAGE_EMULATOR_HOST if set, else Google's
- * @throws IdentityError that contains the URI of the object; the signal's reason after an abort
+ * Signs a URL (V4) from which anyone can read one generation of an object. The application default credentials sign the
+ * URL: a service account with its private key, a function's account with a `signBlob` call to the IAM Credentials API.
+ * @param apiEndpoint the origin of an emulator of Cloud Storage and IAM Credentials; by default STORAGE_EMULATOR_HOST
+ * if set, else Google's
+ * @throws IdentityError if the URL cannot be signed; the error contains the URI of the object. After an abort, the
+ * signal's reason
  */
 export async function signDownload(
   object: Pick<WrittenObject, 'bucket' | 'path' | 'generation'>,

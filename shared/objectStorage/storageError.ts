@@ -69,8 +69,8 @@ export function storageError(reason: unknown, target: Target): IdentityError {
 }
 
 /**
- * Whether another attempt of a failed request may succeed: the connection failed, or the service is overloaded or
- * unavailable.
+ * Whether another attempt of a failed request may succeed, because the connection failed, or because the service is
+ * overloaded or unavailable.
  */
 export function isTransient(reason: unknown): boolean {
   if (reason instanceof IdentityError) return false;
@@ -79,7 +79,8 @@ export function isTransient(reason: unknown): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-// For an upload, only the bucket can be missing. For a read, either may be missing, and only the message shows which.
+// For an upload, only the bucket can be missing. For a read, the bucket or the object may be missing, and only the
+// message shows which.
 function notFound(target: Target, message: string): IdentityError {
   const isBucketMissing = target.use === 'write' || message.includes('bucket does not exist');
   return isBucketMissing
@@ -107,7 +108,7 @@ export function describeFailure(reason: unknown): LibraryFailure {
 const MAX_ATTEMPTS = 7;
 
 /**
- * Retries after transient errors. After about ten seconds without progress, the last error is thrown; later if Cloud
+ * Retries after transient errors. After about ten seconds without progress, the last error is thrown, or later if Cloud
  * Storage asks for a longer pause.
  */
 export const storagePolicy: RetryPolicy = {
