@@ -1,4 +1,4 @@
-/** The first entries of a list, and the number of the other entries, which need no memory. */
+/** A list that keeps only its first entries, and counts the other entries. */
 export class BoundedList<Entry> {
   readonly entries: Entry[] = [];
   omitted = 0;
@@ -6,7 +6,7 @@ export class BoundedList<Entry> {
   private readonly maxBytes: number;
   private bytes = 0;
 
-  /** @param maxBytes the maximum total size of the entries as JSON */
+  /** @param maxBytes the maximum size of all kept entries together, as JSON */
   constructor(limit: number, entries: Iterable<Entry> = [], maxBytes = Number.POSITIVE_INFINITY) {
     this.limit = limit;
     this.maxBytes = maxBytes;

@@ -1,7 +1,10 @@
-/** Numbers by name, such as the number of records by section. A name with the number 0 is absent. */
+/** A number for each name, such as the number of records for each section. Names with the number 0 are absent. */
 export type Counts = Record<string, number>;
 
-/** Ignores inherited properties, because a file may contain a name such as `constructor`. */
+/**
+ * Returns 0 for an absent name. Names from files may equal inherited properties, such as `constructor`, so only own
+ * properties count.
+ */
 export function countOf(counts: Readonly<Counts>, name: string): number {
   return Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0;
 }
@@ -9,7 +12,7 @@ export function countOf(counts: Readonly<Counts>, name: string): number {
 export function increase(counts: Counts, name: string, by = 1): void {
   if (by <= 0) return;
   const value = countOf(counts, name) + by;
-  // An assignment to `__proto__` would set the prototype instead.
+  // An assignment to `__proto__` would set the prototype of the object instead.
   if (name === '__proto__')
     Object.defineProperty(counts, name, { value, writable: true, enumerable: true, configurable: true });
   else counts[name] = value;

@@ -1,8 +1,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 
 /**
- * Opens a database for data that exceeds memory, in an unnamed temporary file. The operating system removes the file
- * when the process ends. As the data is not needed later, the database uses a single transaction without a journal.
+ * Opens a database in an unnamed temporary file, for data that does not fit into memory. The operating system removes
+ * the file when the process ends. So the data need not be durable, and a single transaction without a journal suffices.
  */
 export function openTemporaryDatabase(tables: string): DatabaseSync {
   const database = new DatabaseSync('');
@@ -10,7 +10,7 @@ export function openTemporaryDatabase(tables: string): DatabaseSync {
   return database;
 }
 
-/** A temporary database that prepares each statement at its first use. */
+/** A temporary database that prepares each SQL statement only once. */
 export class TemporaryDatabase implements Disposable {
   private readonly database: DatabaseSync;
   private readonly statements = new Map<string, StatementSync>();

@@ -10,7 +10,7 @@ import {
   QUOTE,
 } from './bytes.ts';
 
-/** `names` counts the field names found so far. */
+/** The state of a search for the end of a JSON value. `names` is the number of field names found so far. */
 export interface EndSearch {
   depth: number;
   isInText: boolean;
@@ -22,8 +22,9 @@ const BACKSLASH = 0x5c;
 
 /**
  * Searches for the end of a JSON value, starting at `from`. If the value is invalid JSON, the found end may be wrong.
- * @returns the position after the value if `search.isOver`. Otherwise, the position at which to continue when the next
- *   chunk has arrived: the end of `bytes`, or a final backslash, whose escape is incomplete
+ * If the nesting is too deep, returns early, with `search.depth` above the limit.
+ * @returns if `search.isOver`, the position after the value; otherwise, the position at which the next call must
+ *   continue. This is the end of `bytes`, or a final backslash, because its escape is incomplete
  */
 export function findEnd(bytes: Buffer, from: number, search: EndSearch): number {
   const { length } = bytes;
@@ -67,8 +68,8 @@ export function findEnd(bytes: Buffer, from: number, search: EndSearch): number 
 }
 
 /**
- * Returns the position of the closing quote. If there is none, returns the position at which to continue when the next
- * chunk has arrived: the end of `bytes`, or a final backslash.
+ * Returns the position of the closing quote. If `bytes` contains none, returns the position at which the next call must
+ * continue: the end of `bytes`, or a final backslash.
  */
 function findQuote(bytes: Buffer, from: number): number {
   const { length } = bytes;

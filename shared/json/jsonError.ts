@@ -5,7 +5,7 @@ export type JsonPath = readonly (string | number)[];
 export class JsonError extends Error {
   override readonly name = 'JsonError';
   readonly path: JsonPath;
-  /** Present if the user passed another kind of file by mistake. */
+  /** Present if the input is recognised as another kind of file, such as an HTML page. */
   readonly wrongFile: WrongFile | undefined;
   /** The byte offset of the error in the input; undefined if unknown. */
   readonly position: number | undefined;

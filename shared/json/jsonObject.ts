@@ -38,8 +38,8 @@ export function valueAt(record: JsonObject, path: string): unknown {
 }
 
 /**
- * Returns the text at a path; an empty text if the value is not a text. For the path `$orgId`, returns `orgId`; for a
- * path that starts with `=`, the text after it (see `FieldPath`).
+ * Returns the text at a path; an empty text if the value is not a text. For the path `$orgId`, returns `orgId`. For a
+ * path that starts with `=`, returns the text after `=` (see `FieldPath`).
  */
 export function textAt(record: JsonObject, path: string, orgId: string): string {
   if (path === '$orgId') return orgId;
@@ -48,7 +48,7 @@ export function textAt(record: JsonObject, path: string, orgId: string): string 
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns all texts at a path that leads through a list (see `ListPath`). */
+/** Returns all texts at a path, which may lead through a list, such as `roleKeys[]` (see `ListPath`). */
 export function textsAt(record: JsonObject, path: string, orgId: string): string[] {
   if (!path.includes('[')) return [textAt(record, path, orgId)];
   let values: unknown[] = [record];
@@ -67,7 +67,7 @@ function stepInto(record: JsonObject, step: string): unknown[] {
   return elements.filter((element) => isJsonObject(element) && element[field] === expected);
 }
 
-/** Creates missing objects along the path. */
+/** Sets the value at a path, and creates missing objects on the path. */
 export function putAt(record: JsonObject, path: string, value: unknown): void {
   const names = path.split('.');
   const last = names.pop() ?? path;
@@ -82,8 +82,8 @@ export function putAt(record: JsonObject, path: string, value: unknown): void {
 }
 
 /**
- * Returns the text at a path, and unsets the field. If a path has at least three names, and the object at its first two
- * names thereby becomes empty, unsets that object too.
+ * Returns the text at a path, and unsets the field. For a path such as `user.hashedPassword.value`, also unsets
+ * `user.hashedPassword` if this object is then empty.
  */
 export function takeAt(record: JsonObject, path: string): string | undefined {
   const names = path.split('.');

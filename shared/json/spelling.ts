@@ -1,4 +1,5 @@
-// Field names have two spellings: lowerCamelCase, and the snake_case of the interface and of protobuf definitions.
+// Each field name has two spellings: lowerCamelCase (`userName`), and snake_case (`user_name`), which the interface and
+// protobuf definitions use.
 
 import { type JsonObject, valueAt } from './jsonObject.ts';
 
@@ -7,7 +8,7 @@ export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Returns undefined if the value is absent or null. */
+/** Returns the value at a path in either spelling; undefined if the value is absent or null. */
 export function valueInEitherSpelling(record: JsonObject, path: string): unknown {
   return valueAt(record, path) ?? valueAt(record, snakeCase(path)) ?? undefined;
 }

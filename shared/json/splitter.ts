@@ -30,18 +30,18 @@ import { StringDecoder } from './stringContent.ts';
 /**
  * How to process a value. `enter` splits an object or a list into the values inside, and parses a text or a scalar.
  * `keep` parses the whole value. `skip` only finds the value's end, because the caller checks the bytes separately.
- * `glance` parses a value up to the size limit. It only checks the syntax of a larger object, list or text, and drops
- * the value. `hold` is like `glance`, but leaves the parsing to `parseHeld`.
+ * `glance` parses a value that fits the size limit. For a larger object, list or text, `glance` checks the syntax and
+ * drops the value. `hold` is like `glance`, but the caller parses the value with `parseHeld`.
  */
 export type Treatment = 'enter' | 'keep' | 'skip' | 'glance' | 'hold';
 
 /** The kind of a JSON value, determined by its first byte. */
 export type ValueKind = 'object' | 'array' | 'string' | 'scalar';
 
-/** `start` is the byte offset of the value in the input. */
+/** Returns how to process a value. `start` is the value's byte offset in the input. */
 export type Treat = (path: JsonPath, kind: ValueKind, start: number) => Treatment;
 
-/** `start` and `end` are byte offsets in the input. */
+/** A value that the splitter returns. `start` and `end` are byte offsets in the input. */
 export interface SplitValue {
   readonly path: JsonPath;
   readonly kind: ValueKind;
@@ -50,20 +50,23 @@ export interface SplitValue {
   /** The number of field names in the value, including the fields of inner objects. */
   readonly names: number;
   /**
-   * The JSON of a value that is kept; empty for a skipped or dropped value. The JSON of a held value has one character
-   * for each byte.
+   * The value's JSON; empty if the value was skipped or dropped (see `Treatment`). For a held value, each character
+   * stands for one byte.
    */
   readonly text: string;
-  /** Undefined for a skipped, dropped or held value. */
+  /** The parsed value; undefined if the value was skipped, dropped or held. */
   readonly value: unknown;
 }
 
 export interface SplitLimits {
   /** The maximum size of a kept value. */
   readonly valueBytes: number;
-  /** The maximum number of fields in an object that is entered. */
+  /** The maximum number of fields in an object with the treatment `enter`. */
   readonly fields: number;
-  /** Whether to accept fields beyond this maximum, although the splitter does not check that their names are unique. */
+  /**
+   * Whether an object may have more than `fields` fields. The splitter does not check that the names of the further
+   * fields are unique.
+   */
   readonly hasFurtherFields?: boolean;
 }
 
@@ -78,11 +81,14 @@ interface RunningValue {
   readonly kind: ValueKind;
   readonly start: number;
   readonly isName: boolean;
-  /** Whether a value that is too large is checked and dropped. If not, it is an error. */
+  /**
+   * Whether the splitter only checks and drops the value if it is too large. Otherwise, the splitter then rejects the
+   * value.
+   */
   readonly isOptional: boolean;
   readonly isHeld: boolean;
   isKept: boolean;
-  /** Present only if the value is too large to keep. */
+  /** Checks the value's syntax; present only if the value is too large to keep. */
   check?: ValueCheck;
   readonly search: EndSearch;
 }
@@ -98,7 +104,8 @@ type Expectation = 'value' | 'first' | 'name' | 'colon' | 'separator' | 'end';
 
 /**
  * Splits a JSON object or list that arrives in chunks, and returns each value when its end has arrived. Keeps at most
- * one value at a time. Checks that field names are unique in entered objects; `uniqueValue` checks this in kept values.
+ * one value at a time. Checks that field names are unique in objects with the treatment `enter`; for kept values,
+ * `uniqueValue` checks this.
  */
 export class JsonSplitter {
   private readonly treat: Treat;
@@ -107,18 +114,18 @@ export class JsonSplitter {
   private readonly path: (string | number)[] = [];
   private expect: Expectation = 'value';
   /**
-   * The first `remaining` bytes of the buffer must be processed again, together with the next chunk. The buffer may be
-   * longer.
+   * The first `remaining` bytes of this buffer must be processed again, together with the next chunk. Its other bytes
+   * are unused.
    */
   private buffer: Buffer = Buffer.alloc(0);
   private remaining = 0;
-  /** The offset in the input of the first byte of the buffer. */
+  /** The offset of the buffer's first byte in the input. */
   private offset: number;
   private running: RunningValue | undefined;
-  /** The position in the buffer up to which the search for the end of the running value has come. */
+  /** The position in the buffer at which the search for the end of the running value continues. */
   private scanned = 0;
 
-  /** @param offset if this input is a part of a larger input: the offset of the first byte in the larger input */
+  /** @param offset the offset of this input's first byte, if this input is a part of a larger input */
   constructor(treat: Treat, limits: SplitLimits, offset = 0) {
     this.treat = treat;
     this.limits = limits;
@@ -127,7 +134,7 @@ export class JsonSplitter {
 
   /**
    * Returns the values that end in this chunk.
-   * @throws JsonError
+   * @throws JsonError if the input is invalid or exceeds a limit
    */
   push(chunk: Uint8Array): SplitValue[] {
     const view = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
@@ -164,7 +171,10 @@ export class JsonSplitter {
     return this.running?.isKept === false ? this.running.start : undefined;
   }
 
-  /** Doubles the buffer when it grows, so that many small chunks of a large value stay cheap. */
+  /**
+   * Appends a chunk to the remaining bytes. Doubles the buffer if it is full, so that a large value in many small
+   * chunks is rarely copied.
+   */
   private append(chunk: Buffer): Buffer {
     const length = this.remaining + chunk.length;
     if (length > this.buffer.length) {
@@ -176,7 +186,7 @@ export class JsonSplitter {
     return this.buffer.subarray(0, length);
   }
 
-  /** Retains all bytes of a value to keep, or the unsearched bytes of a skipped value, for the next chunk. */
+  /** Retains bytes until the next chunk: all bytes of a value to keep, otherwise only the bytes from `at` on. */
   private retain(bytes: Buffer, at: number): void {
     const { running } = this;
     if (running !== undefined) this.checkSize(running, bytes, at);
@@ -187,14 +197,15 @@ export class JsonSplitter {
     this.scanned = at - from;
   }
 
-  /** `rest` may itself be a part of the buffer. */
+  /** Moves `rest` to the start of the buffer. `rest` may already be a part of the buffer. */
   private keep(rest: Buffer): void {
     if (rest.length > this.buffer.length) this.buffer = Buffer.allocUnsafe(rest.length);
     rest.copy(this.buffer);
   }
 
   /**
-   * If the running value exceeds the maximum size, rejects it or, if it is optional, starts to check it in pieces.
+   * Rejects a running value that exceeds the maximum size. If the value is optional, starts to check its pieces
+   * instead.
    * @param at the position up to which the search for the value's end has come
    */
   private checkSize(running: RunningValue, bytes: Buffer, at: number): void {
@@ -275,7 +286,7 @@ export class JsonSplitter {
     return at;
   }
 
-  /** The last byte of the value is before `at`. */
+  /** Ends a value whose last byte is before `at`. Adds the value to `values` unless it is a field name. */
   private complete(running: RunningValue, bytes: Buffer, at: number, values: SplitValue[]): void {
     this.checkSize(running, bytes, at);
     const { kind, start, isName, isHeld, isKept, search, check } = running;
@@ -304,7 +315,9 @@ export class JsonSplitter {
     return new JsonError(this.errorPath, message, { position });
   }
 
-  /** Before the first field of an object, errors contain the path of the object. */
+  /**
+   * The path for an error at the current position. Before the first field of an object, this is the path of the object.
+   */
   private get errorPath(): JsonPath {
     const container = this.open.at(-1);
     const isNameless = container !== undefined && !container.isList && container.names.size === 0;
@@ -333,7 +346,7 @@ function hold(bytes: Buffer): Pick<SplitValue, 'text' | 'value'> {
 
 /**
  * Parses a value that the splitter has returned unparsed (`hold`).
- * @throws JsonError
+ * @throws JsonError if the value is invalid
  */
 export function parseHeld({ path, text }: Pick<SplitValue, 'path' | 'text'>): Pick<SplitValue, 'text' | 'value'> {
   return parseKept(Buffer.from(text, 'latin1'), 0, () => path);
@@ -376,7 +389,10 @@ function stringCheck(path: JsonPath): ValueCheck {
   };
 }
 
-/** Omits the closing quote of a text, because `StringDecoder` expects only the content. */
+/**
+ * Checks the next piece of a value that is too large. Omits the closing quote of a text, because `StringDecoder`
+ * expects only the content.
+ */
 function checkPart({ kind, search, check }: RunningValue, bytes: Buffer, from: number, to: number): void {
   check?.push(bytes.subarray(from, kind === 'string' && search.isOver ? to - 1 : to));
 }
@@ -393,7 +409,7 @@ function below(path: JsonPath, { path: inner, message, position }: JsonError): J
   return new JsonError([...path, ...inner], message, { position });
 }
 
-/** Creates the error of an invalid kept value, with the path of the invalid part. */
+/** Creates the error for an invalid value, with the path of the invalid part inside the value. */
 function locate(bytes: Buffer, start: number, path: JsonPath, message: string): JsonError {
   const limits = { valueBytes: bytes.length, fields: Number.POSITIVE_INFINITY };
   const kind = valueKind(bytes[0] ?? 0);
@@ -417,9 +433,9 @@ function errorInside(bytes: Buffer, start: number, path: JsonPath, message: stri
 }
 
 /**
- * Returns the value that was kept, after a check that the names in each of its objects are unique. JSON.parse alone
- * would use the last of several fields with the same name, without an error (zitadel 1.1).
- * @throws JsonError
+ * Returns a kept value, after a check that no object in the value repeats a field name. JSON.parse does not reject a
+ * repeated field name, and uses the last field (zitadel 1.1).
+ * @throws JsonError if an object repeats a field name
  */
 export function uniqueValue({ path, names, text, value }: Omit<SplitValue, 'kind' | 'start' | 'end'>): unknown {
   if (names === countNames(value)) return value;

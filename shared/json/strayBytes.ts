@@ -17,7 +17,7 @@ const kinds: readonly CharacterKind[] = [
   { pattern: /[\p{Pi}\p{Pf}‚„″＂]/u, what: 'a typographic quote', remedy: 'replace it with "' },
 ];
 
-/** Returns 1 if no UTF-8 character starts with this byte. */
+/** Returns the length in bytes of the UTF-8 character that starts with this byte; 1 if no character starts with it. */
 function characterLength(first: number): number {
   if (first < 0xc2 || first > 0xf4) return 1;
   if (first < 0xe0) return 2;
@@ -44,7 +44,7 @@ export function unexpectedCharacter(bytes: Buffer, at: number, place: string): s
 }
 
 /**
- * Describes the first character outside ASCII if it resembles a character of JSON, such as a typographic quote.
+ * Describes the first character outside ASCII if programs typically insert it by mistake, such as a typographic quote.
  * Otherwise returns undefined.
  */
 export function firstStray(bytes: Buffer): { readonly at: number; readonly what: string } | undefined {
@@ -72,8 +72,8 @@ export function invalidByteAt(bytes: Buffer): number {
   const decoded = Buffer.from(bytes.toString());
   let at = 0;
   while (at < bytes.length && bytes[at] === decoded[at]) at++;
-  // The decoder replaces invalid bytes with U+FFFD. The first invalid bytes may equal the first bytes of U+FFFD, so go
-  // back to the start of U+FFFD.
+  // The decoder has replaced invalid bytes with U+FFFD. If the invalid bytes begin like U+FFFD, the loop has stopped
+  // inside U+FFFD, so go back to its start.
   while (isContinuation(decoded[at])) at--;
   return at;
 }
@@ -92,7 +92,7 @@ const CONVERT = 'convert the file, for example with `iconv -f ENCODING -t UTF-8`
 function invalidByte(bytes: Buffer, at: number): string {
   const byte = bytes[at] ?? 0;
   const hex = `0x${byte.toString(16).toUpperCase()}`;
-  // In an encoding with one byte per character, a letter outside ASCII is usually between two ASCII letters.
+  // If both neighbours of the invalid byte are ASCII, the file probably has an encoding with one byte per character.
   const standsAlone = !isNonAscii(bytes[at + 1] ?? 0) && !isNonAscii(bytes[at - 1] ?? 0);
   if (!standsAlone) return `invalid UTF-8 (byte ${hex}): ${CONVERT}`;
   const character = new TextDecoder('windows-1252').decode(bytes.subarray(at, at + 1));

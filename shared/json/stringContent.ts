@@ -14,8 +14,8 @@ export class StringDecoder {
 
   /**
    * Unescapes the next piece. Leaves an incomplete escape or character at the end of the piece for the next call.
-   * Without a piece, unescapes what the last call left.
-   * @throws JsonError for an invalid escape, an unescaped control character, or invalid UTF-8
+   * Without a piece, unescapes the rest that the last call left.
+   * @throws JsonError if the string contains an invalid escape, an unescaped control character, or invalid UTF-8
    */
   decode(piece?: Uint8Array): string {
     try {
@@ -34,10 +34,10 @@ export class StringDecoder {
 }
 
 /**
- * Unescapes a JSON string as a stream of bytes. A request may contain an export file as a string (specification 2.5,
- * `data_orgsv1`).
+ * Unescapes a JSON string as a stream, because the string may be a whole export file: the field `data_orgsv1` of a
+ * request (specification 2.5).
  * @param content the bytes between the string's quotes
- * @throws JsonError for an invalid escape, an unescaped control character, or invalid UTF-8
+ * @throws JsonError if the string contains an invalid escape, an unescaped control character, or invalid UTF-8
  */
 export async function* stringContent(content: AsyncIterable<Uint8Array>, path: JsonPath): AsyncGenerator<Uint8Array> {
   const decoder = new StringDecoder(path);
@@ -45,7 +45,7 @@ export async function* stringContent(content: AsyncIterable<Uint8Array>, path: J
   yield Buffer.from(decoder.decode());
 }
 
-/** Returns how many characters of `text` precede an incomplete escape, or an incomplete surrogate pair, at its end. */
+/** Returns the length of `text` without an incomplete escape, or incomplete surrogate pair, at the end of `text`. */
 function completeLength(text: string): number {
   for (let at = Math.max(0, text.length - 12); at < text.length; at++) {
     if (text[at] !== '\\' || isEscaped(text, at)) continue;

@@ -8,8 +8,8 @@ type Utf16 = 'utf-16le' | 'utf-16be';
 const START_BYTES = 4;
 
 /**
- * Yields a JSON text in UTF-8 without a byte order mark. Converts UTF-16. Passes any other text on unchanged.
- * @throws JsonError for UTF-32, for invalid UTF-16, and for a text that is encoded twice or has two marks
+ * Yields a JSON text without its byte order mark. Converts UTF-16 to UTF-8, and passes any other text on unchanged.
+ * @throws JsonError if the text is in UTF-32, is invalid UTF-16, is encoded twice, or has two byte order marks
  */
 export async function* utf8Text(content: Bytes): AsyncGenerator<Uint8Array> {
   const { start, rest } = await readStart(content, START_BYTES);
@@ -17,8 +17,8 @@ export async function* utf8Text(content: Bytes): AsyncGenerator<Uint8Array> {
   const encoding = utf16Encoding(start);
   if (encoding === undefined && !hasMark(start)) return yield* rest;
   const decoded = await readStart(encoding === undefined ? withoutMark(rest) : fromUtf16(rest, encoding), START_BYTES);
-  // A text that is encoded twice is an error for all other readers of JSON. Without this check, a file inside a request
-  // would be decoded twice and accepted.
+  // All other readers of JSON reject a text that is encoded twice. This service decodes a request, and then the file in
+  // the request, so without this check it would accept such a text.
   if (hasMark(decoded.start) || isUtf32(decoded.start) || utf16Encoding(decoded.start) !== undefined)
     throw new JsonError([], 'the text has two byte order marks, or is encoded twice: convert it to UTF-8');
   yield* decoded.rest;
@@ -38,8 +38,8 @@ async function* withoutMark(content: Bytes): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Decodes a text, and drops its byte order mark. Programs on Windows save files with such marks, for example a list of
- * ids or a token.
+ * Decodes a small file, such as a list of ids or a token, and drops its byte order mark. Programs on Windows write such
+ * marks.
  * @param charset the encoding of a text that neither has a mark nor looks like UTF-16; UTF-8 by default
  */
 export function decodeText(content: Uint8Array, charset = 'utf-8'): string {
@@ -47,8 +47,8 @@ export function decodeText(content: Uint8Array, charset = 'utf-8'): string {
 }
 
 /**
- * Returns for each of the first four bytes whether it is zero. As the first two characters of JSON are ASCII, the zeros
- * show the encoding.
+ * Returns for each of the first four bytes whether it is zero, such as `true,false,true,false`. As the first two
+ * characters of JSON are ASCII, the zeros show the encoding.
  */
 function zerosIn(start: Uint8Array): string {
   return [0, 1, 2, 3].map((index) => start[index] === 0).join();

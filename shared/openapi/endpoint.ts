@@ -9,7 +9,10 @@ export const tags = {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
-/** The route of the operation validates with the same contracts. */
+/**
+ * The description of an operation for the OpenAPI document. The operation's route validates requests with the same
+ * contracts.
+ */
 export interface OperationDescription {
   readonly operationId: string;
   readonly tag: keyof typeof tags;
@@ -19,12 +22,12 @@ export interface OperationDescription {
   readonly deprecated?: boolean;
   readonly isPublic?: boolean;
   readonly parameters?: Readonly<Record<string, { readonly contract: z.ZodType; readonly example: string }>>;
-  /** By default, a call from a documentation page contains only the required parameters. */
+  /** The parameters of the query. By default, a documentation page sends only the required parameters. */
   readonly query?: Readonly<Record<string, z.ZodType>>;
   readonly request?: {
     /** Schemas in `$defs` become components of the OpenAPI document. */
     readonly schema: JsonSchema;
-    /** Each key is the summary of its example. */
+    /** Maps the summary of each example to the example. */
     readonly examples: Readonly<Record<string, object>>;
     readonly others?: Readonly<Record<string, JsonSchema>>;
   };
@@ -37,14 +40,14 @@ export interface ResponseDescription {
   readonly description: string;
   readonly contract: z.ZodType;
   /**
-   * The contracts of bodies that are not JSON, by media type. If the body consists of lines, the contract describes one
-   * line.
+   * Maps each media type other than JSON to the contract of the body. If the body consists of lines, the contract
+   * describes one line.
    */
   readonly others?: Readonly<Record<string, z.ZodType>>;
   readonly location?: string;
 }
 
-/** RPC routes have no operation, because protobuf descriptors describe them. */
+/** A route of the server. RPC routes have no `operation`, because protobuf descriptors already describe the calls. */
 export interface Endpoint {
   readonly method: Method;
   /**
@@ -61,7 +64,7 @@ export const commonErrors: Readonly<Record<number, string>> = {
   503: 'The database is unavailable, or the process is shutting down: retry the request.',
 };
 
-/** The errors of operations with a body and a `timeout`, for a service user with the role IAM_OWNER. */
+/** The errors of operations that require the role IAM_OWNER and have a body and a `timeout`. */
 export const commonAdminErrors: Readonly<Record<number, string>> = {
   ...commonErrors,
   403: 'The caller does not hold the role IAM_OWNER, or belongs to an inactive organisation, or the service account has no access to the object.',

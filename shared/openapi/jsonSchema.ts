@@ -6,14 +6,14 @@ export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 export type Subschema = boolean | JsonSchema;
 
-/** The `$defs` of the result contain the inner contracts that have an `id`. */
+/** Returns the JSON Schema of a response. Its `$defs` contain the inner contracts that have an `id`. */
 export function responseSchema(contract: z.ZodType): JsonSchema {
   return normalise(z.toJSONSchema(contract, { io: 'output' }));
 }
 
 /**
- * Fields with a default are optional in requests. The `$defs` of the result contain the inner contracts that have
- * an `id`.
+ * Returns the JSON Schema of a request, in which fields with a default are optional. Its `$defs` contain the inner
+ * contracts that have an `id`.
  */
 export function requestSchema(contract: z.ZodType): JsonSchema {
   return normalise(z.toJSONSchema(contract, { io: 'input' }));

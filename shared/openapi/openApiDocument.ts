@@ -71,7 +71,7 @@ function describeOperation(operation: OperationDescription, schemas: Schemas) {
 }
 
 function describeParameter(contract: z.ZodType) {
-  // Omit the default: documentation pages would send the parameter with each request.
+  // Omit the default, because otherwise documentation pages would send the parameter with each request.
   const { description, default: _unsent, ...schema } = requestSchema(contract);
   return { description, schema };
 }

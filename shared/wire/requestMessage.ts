@@ -11,10 +11,10 @@ import type { ObjectLocation, WrittenObject } from '../objectStorage/objectStora
 import { readServiceAccount } from '../objectStorage/serviceAccount.ts';
 import { type JsonSchema, mapSchemas, requestSchema, type Subschema } from '../openapi/jsonSchema.ts';
 
-/** Marks the schema of a request message in the JSON Schema of a contract. */
+/** The property that marks a JSON Schema as the schema of a request message. */
 const MESSAGE = 'x-message';
 
-/** A ZITADEL field that this service rejects; the OpenAPI document omits it. */
+/** The schema of a field that ZITADEL accepts but this service rejects. The OpenAPI document omits the field. */
 export const unsupportedField = z.unknown().optional().meta({ not: {} });
 
 /**
@@ -41,7 +41,7 @@ export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
   );
 }
 
-/** The options of a parsed request, without the timeout, which applies to the whole call. */
+/** The fields of a parsed request, except `timeout`. */
 export type RequestOptions<Shape extends z.ZodRawShape> = {
   readonly [Name in keyof Fields<Shape> as Exclude<Name, 'timeout'>]: ReadonlyList<Fields<Shape>[Name]>;
 };
@@ -50,14 +50,15 @@ type Fields<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>;
 
 type ReadonlyList<Value> = Value extends (infer Item)[] ? readonly Item[] : Value;
 
-/** Maps the JSON name and the snake_case name of each field to the JSON name. */
+/** Returns a map from both names of each field, the JSON name and the snake_case name, to the JSON name. */
 export function spellings(shape: z.ZodRawShape): ReadonlyMap<string, string> {
   return new Map(Object.keys(shape).flatMap((name) => [name, snakeCase(name)].map((alias) => [alias, name])));
 }
 
 /**
- * @throws IdentityError INVALID_ARGUMENT that lists each issue with the path of its field, in snake_case as in the
- *   interface
+ * Validates a request.
+ * @throws IdentityError INVALID_ARGUMENT if the request is invalid. The error lists each issue with the path of its
+ *   field in snake_case.
  */
 export function readRequest<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
@@ -77,7 +78,10 @@ function issueViolation(issue: z.core.$ZodIssue): FieldViolation {
   return { field: formatPath(path), description: schemaIssueReason(issue) };
 }
 
-/** The maximum depends on the deployment, so `parseDuration` validates the value later. */
+/**
+ * The timeout of a request. This schema accepts any text: `parseDuration` validates the timeout later, because the
+ * maximum depends on the deployment.
+ */
 export const timeout = z.string().meta({
   pattern: durationPattern.source,
   format: 'go-duration',
@@ -97,12 +101,12 @@ export const bucketRequest = requestMessage({
   }),
 }).meta({ required: ['path', 'bucket', 'serviceaccountJson'] });
 
-/** The path of a transfer's object in the bucket ends in this id. */
+/** The id of a transfer through a bucket. The path of the transfer's object in the bucket ends with this id. */
 export const transferId = z.string({ error: 'is missing' }).regex(/^[\w-]{22}$/, {
   error: 'must have 22 characters: letters, digits, "-" and "_"',
 });
 
-/** An object that an operation has written, as in the operation's response (specification 2.8). */
+/** The part of a response that describes an object that the operation has written to a bucket (specification 2.8). */
 export const writtenObject = z
   .strictObject({
     bucket: z.string(),
@@ -114,8 +118,8 @@ export const writtenObject = z
   .readonly() satisfies z.ZodType<WrittenObject>;
 
 /**
- * @param field the name of the request's field that contains `request`, for the paths in errors
- * @throws IdentityError INVALID_ARGUMENT that lists the issues with their paths
+ * @param field the name of the body's field that contains `request`; errors contain paths that begin with this name
+ * @throws IdentityError INVALID_ARGUMENT if the object's name or the service account is invalid
  */
 export function objectLocation(request: z.output<typeof bucketRequest>, field: string): ObjectLocation {
   const { bucket, path, serviceaccountJson } = request;
@@ -124,8 +128,8 @@ export function objectLocation(request: z.output<typeof bucketRequest>, field: s
 }
 
 /**
- * Describes a request message as clients send it. Fields have the names of the interface, and optional fields may be
- * `null`, which means absent.
+ * Returns the JSON Schema of a request message as clients send it. Fields have the names of the interface, and optional
+ * fields may be `null`, which means absent.
  * @param more schemas that the contract cannot express: further fields, and dependencies between fields
  */
 export function describeRequest(message: z.ZodType, more: JsonSchema): JsonSchema {
@@ -151,7 +155,8 @@ function orNull(field: Subschema): Subschema {
 }
 
 /**
- * In the contract, the default only ensures that an absent field fails the checks of the field, with their error text.
+ * Removes the default of a required field. The contract contains the default only so that an absent field fails the
+ * field's own checks, with their error text.
  */
 function withoutDefault(field: Subschema): Subschema {
   if (typeof field === 'boolean') return field;

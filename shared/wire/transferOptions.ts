@@ -1,8 +1,12 @@
-// The options of exports and imports: fields of the JSON body, parameters of the query, and options of the command.
+// Declares the options of exports and imports. They are fields of the JSON body, parameters of the query, and options
+// of the command.
 
 import type { z } from 'zod';
 
-/** Callers pass the zod library, so that a module that needs only this table does not load the library. */
+/**
+ * The zod library. Callers pass it as a parameter, so that a module that needs only this table does not load the
+ * library.
+ */
 type Zod = typeof z;
 
 const list = (schemas: Zod) => schemas.array(schemas.string()).default([]);
@@ -12,15 +16,15 @@ const SELECTION = 'Selection and conflicts';
 const organisations = { value: 'ORG_ID', isRequired: false, isRepeatable: true, group: SELECTION } as const;
 
 /**
- * What an import does with a record that exists with other content. `fail` also requires that no organisation of the
- * file exists.
+ * How an import handles a record that already exists with other content. `fail` also requires that no organisation of
+ * the file exists.
  */
 export const onConflicts = ['report', 'skip', 'overwrite', 'fail'] as const;
 
 /**
- * The options, by their names in JSON. Each row contains the schema, the descriptions for the requests that have the
- * option, and the option of the command. For secrets and times, the command has other options, which are not in this
- * table. No option is a credential, because any option may be in a query, and logs contain queries.
+ * Maps each option's name in JSON to its schema, its descriptions in the requests that have the option, and the
+ * command's option. The command has other options for secrets and times, which are not in this table. No option may be
+ * a credential, because queries may contain any option, and logs contain queries.
  */
 export const transferOptions = {
   orgIds: {
