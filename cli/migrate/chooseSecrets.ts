@@ -7,7 +7,7 @@ import { isFilePlace, type MigrationSettings } from './settings.ts';
 
 /**
  * Requires that the call has `--with`, unless the source is a file or the command can ask a user at a terminal.
- * @throws IdentityError USAGE_INVALID
+ * @throws IdentityError USAGE_INVALID if `--with` is missing
  */
 export function requireSecrets(call: MigrationCall): void {
   const { with: given, json, yes, from } = call.options;
@@ -15,14 +15,17 @@ export function requireSecrets(call: MigrationCall): void {
 }
 
 /**
- * Whether `--with` or the user's answer selects the secrets to move. If not, the source is a file whose secrets all
- * move.
+ * Whether `--with` or the user's answer selects the secrets to move. If neither selects them, the source is a file, and
+ * all its secrets move.
  */
 export function selectsSecrets({ options: { with: given, from } }: MigrationCall): boolean {
   return given !== undefined || !isFilePlace(from);
 }
 
-/** `--with` permits all other combinations too. */
+/**
+ * The possible answers of the user, each with the selected kinds of secrets. `--with` permits all other combinations
+ * too.
+ */
 const answers: Readonly<Record<string, readonly SecretKind[]>> = {
   'passwords, otp and keys': ['passwords', 'otp', 'keys'],
   'passwords and otp': ['passwords', 'otp'],
@@ -32,7 +35,7 @@ const answers: Readonly<Record<string, readonly SecretKind[]>> = {
 
 /**
  * If the call has no `--with`, asks the user at the terminal which secrets move, and adds the answer to the settings.
- * If the source is a file, selects all kinds for now: the command corrects the selection after it has read the file.
+ * If the source is a file, first selects all kinds. The command corrects this selection after it has read the file.
  */
 export async function chooseSecrets(
   call: MigrationCall,

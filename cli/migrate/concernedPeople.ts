@@ -10,7 +10,7 @@ import type { ConcernedPerson } from './migrationTypes.ts';
 const personTypes: readonly string[] = [humanUserSection.error.type, SEED_TYPE];
 const links = recordSection('userLinks');
 
-/** The people's names and addresses come from the export. */
+/** Lists the people whom the notices concern. Reads their names and addresses from the export. */
 export async function listConcernedPeople(
   { database, signal }: MigrationRun,
   notices: readonly Notice[],

@@ -39,13 +39,13 @@ interface OrganisationCredentials {
 interface CredentialTarget {
   readonly zitadel?: ReleaseRange | undefined;
   /**
-   * The import makes records with these outcomes of the comparison equal to the source's records. Absent if the import
-   * is over.
+   * Outcomes of the comparison. The import will make records with these outcomes equal to the source's records. Absent
+   * if the import has ended.
    */
   readonly arrives?: readonly ComparedPair['outcome'][];
   /**
    * Whether the import sends or omits password hashes with which ZITADEL can reject people. Absent if ZITADEL accepts
-   * all hashes, and if the import is over.
+   * all hashes, or if the import has ended.
    */
   readonly hashes?: keyof typeof refusedHash | undefined;
 }
@@ -84,7 +84,7 @@ export class CredentialTally {
   }
 
   /**
-   * Complete only after all records were added: the state of an organisation decides about its people, but the
+   * Complete only after all records were added, because the state of an organisation decides about its people, and the
    * organisation's record comes after the people.
    */
   get credentials(): Omit<CredentialSummary, 'secondFactors'> {
@@ -188,8 +188,8 @@ function emailFactorReason({ otpEmail: source = false }: RecordContent, { otpEma
 }
 
 /**
- * Returns what the target will contain of a person after an overwriting import. If the export lacks a credential, the
- * target keeps its credential, unless the export proves that the source does not have the credential.
+ * Returns the content that a person's record will have in the target after an overwriting import. If the export lacks a
+ * credential, the target keeps its credential, unless the export proves that the source does not have the credential.
  */
 function arriving(first: RecordContent, second: RecordContent | undefined): RecordContent {
   if (second === undefined) return first;
@@ -216,7 +216,7 @@ function add(group: NamedPeople, { count, names }: NamedPeople): void {
 
 /**
  * Returns undefined if the target is a file, because a migration does not compare files.
- * @param planned the options of the import, if it is still to come
+ * @param planned the options of the import. Undefined after the import
  */
 export async function countCredentials(
   { database, signal, output, exported }: MigrationRun,
@@ -242,7 +242,7 @@ export async function countCredentials(
 
 const tallied = [humanUserSection.name, organisationSection.name];
 
-/** After each addition, yields the number of added records. */
+/** Adds all people and organisations to the tally. After each addition, yields the number of added records. */
 export async function* tallyRecords(
   tally: CredentialTally,
   database: Pick<RunDatabase, 'pairs' | 'equal'>,

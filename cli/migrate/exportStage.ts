@@ -36,7 +36,8 @@ const DEFAULT_ORGANISATION = 'the default organisation of the source, which move
  * Exports the source into a private file, validates the export, and loads its records into the run's database. If the
  * source is a file, reads that file without a copy. Leaves out the default organisation of an instance unless the call
  * selects it.
- * @throws IdentityError USAGE_INVALID for a file without organisations, or with secrets that the call does not select
+ * @throws IdentityError USAGE_INVALID if the source is a file that contains no organisations, or that contains secrets
+ * which the call does not select
  */
 export async function stageExport(run: MigrationRun, { source, target }: OpenSides): Promise<void> {
   const { settings } = run;
@@ -76,21 +77,27 @@ export async function stageExport(run: MigrationRun, { source, target }: OpenSid
   };
 }
 
-/** The prepared import receives the records while the command reads the export. */
+/**
+ * Prepares the import if the target is ZITADEL. The prepared import receives the records while the command reads the
+ * export.
+ */
 async function prepareImport(run: MigrationRun, { place, kind }: OpenSide): Promise<PreparedImport | undefined> {
   if (place.takes === 'files' || kind !== 'zitadel') return undefined;
   run.prepared = await run.reconnecting(async () => place.prepareImport?.(run.database, run.signal));
   return run.prepared;
 }
 
-/** Returns the options for exporting the source again. They exclude the same organisations as the first export. */
+/**
+ * Returns the options for another export of the source. The options exclude the same organisations as the first export.
+ */
 export function currentOptions(run: MigrationRun): PlaceExportOptions {
   return { ...sourceOptions(run.settings), excludedOrgIds: run.exported.leftOut.map(({ orgId }) => orgId) };
 }
 
 /**
- * @returns the inspection, if the export was validated while it was stored. Otherwise undefined: the caller must then
- * validate the stored file, for example if the source is an object
+ * Stores the export of the source in the private file.
+ * @returns the inspection of the export if this function has validated it. Undefined if the caller must validate the
+ * stored file, for example because the source is an object
  */
 async function stageSource(
   run: MigrationRun,
@@ -133,14 +140,14 @@ const refusals = [
 export async function importExport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {
   return await run.reconnecting(async () => {
     const options = targetOptions(run.settings, false);
-    // In a repeated attempt, the organisations may exist because an earlier attempt has created them. The option `fail`
-    // must not reject these.
+    // An earlier attempt may have created organisations. So a repeated attempt must not use `--on-conflict fail`, which
+    // would reject them.
     run.isRepeated = run.step === 'importing';
     run.step = 'importing';
     if (run.isRepeated)
       return await sendExport(run, target, { ...options, onConflict: recordConflict(options.onConflict) });
-    // An import into ZITADEL consists of several requests. It reads the records from the run's database, so `onRead` is
-    // not called.
+    // A prepared import into ZITADEL reads the records from the run's database, and never calls `onRead`. So any error
+    // of such an import counts as an error after sending.
     let isSent = run.prepared !== undefined;
     const onRead = () => {
       isSent = true;

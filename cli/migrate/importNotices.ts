@@ -6,7 +6,10 @@ import type { OpenSide } from './openSides.ts';
 /** The types of warnings that concern the whole import, not a record. */
 const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);
 
-/** Warnings about records become manual steps if the target is ZITADEL. Warnings with these reasons remain warnings. */
+/**
+ * If the target is ZITADEL, warnings about records become manual steps. Warnings with these reasons are exceptions:
+ * they remain warnings.
+ */
 const keptReasons: ReadonlySet<string> = new Set([
   'privilege_added',
   'domain_added',
@@ -26,7 +29,7 @@ export function sortNotices(
 ) {
   const { errors = [], summary } = response ?? {};
   const { warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
-  // The migration itself compares secrets.
+  // Leaves out warnings that secrets are not compared, because a migration compares secrets itself.
   const warnings = (summary?.warnings ?? []).filter(({ type }) => type !== 'not_compared');
   const kept = { errors, errorsOmitted, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
   if (kind !== 'zitadel') return { ...kept, warnings: warnings.filter(({ reason }) => reason !== 'hash_unverified') };

@@ -38,9 +38,9 @@ export async function listManualSteps(
   ];
 }
 
-/** Which of the migrated organisations this run has created, as far as it knows. */
+/** Facts that show which of the migrated organisations this run has created. */
 interface SeenOrganisations {
-  /** The organisations that the response lists as created: at most the first 10,000. */
+  /** The created organisations that the response lists. It lists at most 10,000. */
   readonly created: readonly string[];
   readonly createdCount: number;
   /** The migrated organisations that existed in the target before the run, and those that exist after it. */
@@ -63,7 +63,7 @@ export function listTakeBack(
     sorted.slice(index * DELETED_AT_ONCE, (index + 1) * DELETED_AT_ONCE),
   );
   const own = new Set(created);
-  // An organisation that the target rejected is not in `after`, and so not in this set.
+  // An organisation that the target rejected is not in `after`, and so not in `unseen`.
   const unseen = after.difference(before).difference(own);
   const doubt =
     createdCount > created.length
@@ -108,8 +108,8 @@ function sourceObject(from: string): ManualStep[] {
 }
 
 /**
- * Lists the steps that delete organisations in the target that the source no longer has. Includes only organisations
- * for which there is evidence that they came from the source.
+ * Lists a step for each organisation that only the target has, if there is evidence that it came from the source. The
+ * step deletes the organisation.
  */
 export function listOrganisationDeletions(
   { to, secretFiles }: MigrationSettings,

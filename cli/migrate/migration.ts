@@ -109,7 +109,8 @@ async function doSteps(
 
 /**
  * Asks the user to confirm the migration. If the plan contains deletions, the user confirms by typing their number.
- * @returns the number of deletions that the user or the call permits; undefined without consent
+ * @returns the number of deletions that the user or the call permits. Undefined if the user does not confirm the
+ * migration
  * @throws IdentityError MIRROR_DELETES_TOO_MUCH if `--max-deleted` is smaller than the number of deletions
  */
 async function confirm(call: MigrationCall, { deleted = {}, target }: MigrationPlan): Promise<number | undefined> {
@@ -204,7 +205,7 @@ async function requireNewOrganisations(call: MigrationCall, run: MigrationRun, {
   throw existingOrganisations(call, run, `${counted(existing.length, 'organisation')} of the export: ${ids}`);
 }
 
-/** @param existing which organisations exist: their ids, and their number if known */
+/** @param existing a text with the ids of the existing organisations, and with their number if known */
 function existingOrganisations(call: MigrationCall, { settings }: MigrationRun, existing: string): Error {
   const { from, to } = settings;
   const next = callCommand(call, settings, { 'on-conflict': false, expect: false });

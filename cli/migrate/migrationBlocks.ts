@@ -1,4 +1,5 @@
-// A block is printed on the terminal, in the report's page and as JSON.
+// Creates the blocks of plans and results. Each block appears on the terminal, in the report's page and in the JSON
+// output.
 
 import { type RecordConflict, recordConflict } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
@@ -36,8 +37,8 @@ export function planBlocks(plan: MigrationPlan): Block[] {
   const { sections, before, options, bytes, secrets, hashFormats, losses, changes, undone, undoneOmitted } = plan;
   const { refused, refusedOmitted, warnings, warningsOmitted, credentials } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
-  // If the call selects secrets that the source does not have, this entry appears among the warnings, not among the
-  // manual steps.
+  // If the call selects secrets that the source does not have, the entry about them appears among the warnings, not
+  // among the manual steps.
   const isCaution = ({ reason }: Notice) => isNotInSource(reason);
   const byHand = leftToDo.filter((entry) => !isCaution(entry));
   const kept = conflictLines(plan);
@@ -73,7 +74,7 @@ export function planBlocks(plan: MigrationPlan): Block[] {
   ];
 }
 
-/** The terminal also shows all deletions, because the user confirms by typing their number. */
+/** The terminal shows all deletions too, because the user must type their number to confirm them. */
 function deletionBlock(
   { deleted, deletions = [], deletionsOmitted = 0 }: Partial<MirrorDeletions>,
   isTrial: boolean,
@@ -91,7 +92,7 @@ function leftOutBlock(leftOut: MigrationPlan['leftOut']): Block {
 
 /**
  * Lists all people whom errors and manual steps concern, because the operator may have to write to each of them.
- * @param unlisted the number of errors and steps that are not in the lists. Their people are unknown
+ * @param unlisted the number of errors and steps that the lists omit. The people whom these concern are unknown
  */
 function peopleBlock({ people }: Pick<MigrationResult, 'people'>, unlisted: number): Block {
   const unknown =

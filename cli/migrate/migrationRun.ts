@@ -26,7 +26,7 @@ import type { MigrationPhase } from './migrationTypes.ts';
 import type { OpenSides } from './openSides.ts';
 import { type MigrationSettings, stagedOptions } from './settings.ts';
 
-/** What the command knows about the export after it has read it. */
+/** Facts about an export that the command has read completely. */
 export interface StagedExport {
   readonly inspection: PlaceInspection;
   readonly facts: FileFacts;
@@ -40,8 +40,8 @@ export interface StagedExport {
   readonly exporterId: string | undefined;
   readonly movedExporterId: string | undefined;
   /**
-   * Warnings about states of records that the source did not return, one for each organisation. The migration treats
-   * these records as active.
+   * Warnings that the source did not return the states of some records. There is a warning for each such organisation.
+   * The migration treats these records as active.
    */
   readonly notices: readonly RecordWarning[];
   readonly leftOut: readonly { readonly orgId: string; readonly reason: string }[];
@@ -62,7 +62,7 @@ export class MigrationRun implements AsyncDisposable, CallContext {
   readonly export: FilePlace;
   /** The path of the source if the source is a file. The command reads this file directly, without a copy. */
   readonly sourceFile: string | undefined;
-  /** Whether the source is a file or an object. It was then exported before this run. */
+  /** Whether the source is a file or an object, so that the export was made before this run. */
   private readonly isFromFile: boolean;
   readonly database: RunDatabase;
   readonly privateFile = openPrivateFile(THE_EXPORT);
@@ -72,7 +72,7 @@ export class MigrationRun implements AsyncDisposable, CallContext {
   prepared: PreparedImport | undefined;
   /** In `planning`, the target contains no records of this run yet. */
   step: 'planning' | 'importing' | 'imported' = 'planning';
-  /** Whether the import was repeated, so that an earlier attempt may have written records. */
+  /** Whether the import was repeated. An earlier attempt may then have written records. */
   isRepeated = false;
   response: ImportResponse | undefined;
   stored: StoredFile | undefined;

@@ -66,8 +66,8 @@ interface MigrationDifference {
   readonly name?: string;
   readonly orgName?: string | undefined;
   /**
-   * The fields that differ, with their values as JSON, shortened if long. A value is absent if the side does not have
-   * the field, or if the field is a secret.
+   * The fields that differ, with their values as JSON. Long values are shortened. A value is absent if the side does
+   * not have the field, or if the field is a secret.
    */
   readonly fields: readonly {
     readonly path: string;
@@ -76,11 +76,13 @@ interface MigrationDifference {
     /** How the secrets of both sides differ, such as `only in the source`. Never contains a secret's value. */
     readonly secret?: string | undefined;
   }[];
-  /** Present if the side has several records with this id. Another of these records was compared. */
+  /**
+   * Present if an earlier record of the side has the same id. Only the earlier record was compared with the other side.
+   */
   readonly isRepeat?: true;
-  /** Absent for an unexpected difference. */
+  /** Why the difference is expected. Absent if the difference is unexpected. */
   readonly reason?: string;
-  /** Why an organisation that only the target has must have come from the source. */
+  /** The evidence that the organisation came from the source, although only the target has it. */
   readonly evidence?: string;
 }
 
@@ -89,14 +91,14 @@ interface MigrationProof {
   readonly method: 'fields' | 'checksum';
   readonly provedAt: string;
   readonly description: string;
-  /** Empty after a proof by checksum. */
+  /** The numbers of records by section. Empty after a proof by checksum. */
   readonly sections: Readonly<
     Record<string, CountsOfBoth & { readonly onlySource: number; readonly onlyTarget: number }>
   >;
-  /** Includes expected differences that are not listed. */
+  /** The number of expected differences, including those that are not listed. */
   readonly expected: number;
   readonly unexpected: number;
-  /** The first differences of all: the unexpected before the expected. */
+  /** The listed differences. Unexpected differences come before expected differences. */
   readonly differences: readonly MigrationDifference[];
   readonly differencesOmitted: number;
   /** Organisations that only the target has, and for which there is no evidence that they came from the source. */
@@ -116,7 +118,9 @@ export interface CredentialSummary {
   readonly kept: number;
   /** The kinds of second factors that the export contains. Other second factors are not compared. */
   readonly secondFactors: 'all' | 'otp' | 'totp' | 'none';
-  /** `names` contains only the first people. */
+  /**
+   * The people whose credentials do not count as equal, grouped by the reason. `names` contains only the first people.
+   */
   readonly others: readonly { readonly reason: string; readonly count: number; readonly names: readonly string[] }[];
 }
 
@@ -185,8 +189,9 @@ export interface MigrationResult extends Listed {
   readonly startedAt: string;
   readonly finishedAt: string;
   /**
-   * When the migration began to read the source, and when it found the target equal. The source must not change between
-   * these times. Absent if the target differs, or if the time is unknown, as for a file without a manifest.
+   * `sourceReadAt` is the time when the migration began to read the source. `targetEqualAt` is the time when it found
+   * the target equal. The source must not change between these times. `sourceReadAt` is absent if it is unknown, as for
+   * a file without a manifest; `targetEqualAt` is absent if the target differs.
    */
   readonly sourceReadAt?: string;
   readonly targetEqualAt?: string;
@@ -224,7 +229,7 @@ export interface MigrationPlan extends Listed {
   /** Errors that the import will report, according to the dry run. */
   readonly refused: readonly Notice[];
   readonly refusedOmitted: number;
-  /** Texts about content that does not move, and about content that the target changes. */
+  /** `losses` describes content that does not move. `changes` describes content that the target changes. */
   readonly losses: readonly string[];
   readonly changes: readonly string[];
 }

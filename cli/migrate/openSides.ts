@@ -44,7 +44,7 @@ const requiredOperations = { from: ['export'], to: ['export', 'import'] } as con
 
 /**
  * Reads the facts about a place, and requires that its token permits the migration.
- * @throws IdentityError for an unreachable place, an unknown service or a missing permission
+ * @throws IdentityError if the place is unreachable or not a known service, or if a permission is missing
  */
 async function examine(
   side: keyof typeof requiredOperations,

@@ -19,7 +19,7 @@ export function recordCounts({ onlyFirst: absent = 0, onlySecond: onlyTarget = 0
   return { ...noCounts, ...both, absent, onlyTarget };
 }
 
-/** The target must be the second side of the database. */
+/** Returns the ids of organisations that both sides have. The second side of the database must be the target. */
 export async function presentOrganisations(database: RunDatabase, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const present = new Set<string>();
   for await (const { orgId, outcome } of database.pairs(signal, [organisationSection.name]))

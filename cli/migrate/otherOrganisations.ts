@@ -43,8 +43,8 @@ export async function findOtherOrganisations(
     deleted: await run.reconnecting(() => deletedOrganisations(source, run.signal)),
     callerId: facts?.caller?.userId,
   };
-  // If the source is a file, nothing is evidence: the file may lack organisations because its exporter has not selected
-  // them.
+  // If the source is a file, nothing is evidence, because the file may lack organisations that its exporter has not
+  // selected.
   const evidence = (other: ListedOrganisation) =>
     source.place.takes === 'files' ? undefined : originEvidence(other, origin);
   const judged = others.map((other) => ({ orgId: other.orgId, name: other.name, evidence: evidence(other) }));

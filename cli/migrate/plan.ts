@@ -80,7 +80,10 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
   return { plan, shown: shownState(plan, { source: tally.digest, target: targetDigest }), present };
 }
 
-/** Leaves out the name, the form and the size of the source: another file with the same records has the same digest. */
+/**
+ * Leaves out the name, the form and the size of the source, so that another file with the same records has the same
+ * digest.
+ */
 function shownState(plan: MigrationPlan, digests: Pick<ShownState, 'source' | 'target'>): ShownState {
   const { source: _, target, checks: __, bytes: ___, options, ...decided } = plan;
   return { ...digests, options: { ...options, to: target.place }, plan: decided };
@@ -147,7 +150,7 @@ function secondFactors(
 }
 
 /**
- * A target that is a file is new and has no records.
+ * Loads the target's records into the run's database. If the target is a file, it is new and has no records.
  * @returns the digest of the loaded records
  */
 export async function readTarget(run: MigrationRun, { place }: OpenSide): Promise<string> {
@@ -166,8 +169,8 @@ export async function readTarget(run: MigrationRun, { place }: OpenSide): Promis
 }
 
 /**
- * If the export is too large for a dry run, returns undefined, except that a mirroring import fails because it needs
- * the dry run.
+ * Makes a dry run of the import. If the export is too large for a dry run, returns undefined. A mirroring import fails
+ * instead, because it needs the dry run.
  */
 async function tryImport(run: MigrationRun, { place }: OpenSide) {
   if (place.takes === 'files') return undefined;

@@ -22,7 +22,7 @@ function printerOf(report: string): Printer | undefined {
 
 /**
  * Requires that the command can write the report: its file has a known extension and does not exist.
- * @throws IdentityError USAGE_INVALID for another extension; the errors of `requireFreeFile`
+ * @throws IdentityError USAGE_INVALID if the extension is unknown. Also throws the errors of `requireFreeFile`
  */
 export async function requireReportable(report: string | undefined): Promise<void> {
   if (report === undefined) return;
@@ -33,7 +33,7 @@ export async function requireReportable(report: string | undefined): Promise<voi
 
 /**
  * @param done what the command has completed. The error about a missing report contains this text
- * @throws IdentityError REPORT_MISSING
+ * @throws IdentityError REPORT_MISSING if the report cannot be written
  */
 export async function writeReport(
   report: string,

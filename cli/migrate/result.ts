@@ -26,7 +26,7 @@ export async function makeResult(
   // A migration into a file makes no import, and so has no response. The result then lists the errors of the plan.
   const planned = { errors: plan.refused, errorsOmitted: plan.refusedOmitted };
   const notices = response === undefined ? { ...sorted, ...planned } : sorted;
-  // This must precede the proof: afterwards, the database may contain only the records that differ.
+  // This call must precede the proof. After the proof, the database may contain only the records that differ.
   const concerned = await listConcernedPeople(run, [...notices.errors, ...notices.leftToDo]);
   const proved = await prove(run, plan, sides);
   const { proof, credentials, organisations, activations, present: after } = proved;

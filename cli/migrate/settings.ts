@@ -20,11 +20,11 @@ import type { ShownOptions } from './migrationTypes.ts';
 export interface MigrationSettings extends PlaceExportOptions, Omit<PlaceImportOptions, 'dryRun' | 'ids'> {
   readonly from: string;
   readonly to: string;
-  /** The paths of the files with tokens and keys, by the options that specify them. */
+  /** The paths of the files with tokens and keys, by the names of the options that specify these files. */
   readonly secretFiles: SecretFiles;
 }
 
-/** @throws IdentityError USAGE_INVALID */
+/** @throws IdentityError USAGE_INVALID if the source, the target and the options cannot be combined */
 export function readSettings(call: MigrationCall): MigrationSettings {
   const { dryRun: _, ids: __, ...imported } = importOptionsOf(call);
   const { orgIds, excludedOrgIds } = imported;
@@ -95,10 +95,10 @@ export function shownOptions(settings: MigrationSettings): ShownOptions {
 }
 
 /**
- * Returns the command line that repeats a call, as a shell accepts it.
+ * Returns the command line that repeats a call. Its words are quoted for a shell.
  * @param changed new values of options; false leaves an option out
- * @example
- * callCommand(call, settings, { expect: false }); // identity migrate --from a.json --to 'sqlite:./my dir' --with none
+ * @example callCommand(call, settings, { expect: false }); // identity migrate --from a.json --to 'sqlite:./my dir'
+ * --with none
  */
 export function callCommand(
   { options }: MigrationCall,

@@ -20,8 +20,8 @@ export const errorIds = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /**
- * Texts of errors that libraries create. The texts identify these errors: libraries do not translate them, the errors
- * have no id, and other errors have the same codes.
+ * Texts of errors that libraries create. The command recognises these errors by their texts, because the errors have no
+ * ids and share their codes with other errors. Libraries do not translate these texts.
  */
 export const errorTexts = {
   /**
@@ -29,7 +29,10 @@ export const errorTexts = {
    * 8.
    */
   requestTooLarge: 'received message larger than max', // 2.71, 3.4, 4.x
-  /** The programming language Go ends an import at its time limit. The error's code is 2, UNKNOWN. */
+  /**
+   * The programming language Go creates this error when an import exceeds its time limit. The error's code is 2,
+   * UNKNOWN.
+   */
   timedOut: 'context deadline exceeded', // 2.71, 3.4, 4.x
   /**
    * The client of this command rejects a response that is larger than `readMaxBytes`. Errors about ZITADEL's own limits
@@ -59,7 +62,7 @@ function errorIdIn(message: string): string | undefined {
 
 const exists = new Set(
   [
-    // The errors that report an existing record (zitadel 5.7).
+    // The errors that report an existing record; see zitadel 5.7.
     ...recordSections.flatMap(({ error: { type, exists, existsToo = [] } }) => [
       [type, exists.id],
       ...existsToo.map((other) => [other.type ?? type, other.id]),

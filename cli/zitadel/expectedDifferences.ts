@@ -22,7 +22,7 @@ export interface ZitadelSide {
   readonly imports?: Pick<ImportFacts, 'mayLackProvider' | 'target'>;
 }
 
-/** How long ZITADEL's exports can lack a write, in milliseconds. */
+/** The time in milliseconds for which ZITADEL's exports usually lack a new write. */
 export const LAG_MS = 2_000;
 
 const CLEAR_PASSWORD = 'an import stores the hash of a clear password';

@@ -18,8 +18,8 @@ const factors = {
 } as const satisfies Readonly<Record<string, FactorEvents>>;
 
 /**
- * Reads the events of all users of the organisation, because ZITADEL's list of authentication methods needs a call for
- * each person.
+ * Returns the ids of an organisation's people who have a factor. Reads the events of all its users, because ZITADEL's
+ * list of authentication methods needs a call for each person.
  */
 export async function peopleWithFactor(
   connection: ZitadelConnection,

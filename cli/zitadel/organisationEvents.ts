@@ -11,7 +11,9 @@ export interface OrganisationHistory extends ListedOrganisation {
   readonly deletedAt: EventTime | undefined;
 }
 
-/** Includes deleted organisations. The keys of the result are the ids of the organisations. */
+/**
+ * Reads all organisations, including deleted organisations. The keys of the result are the ids of the organisations.
+ */
 export async function readOrganisations(
   connection: ZitadelConnection,
 ): Promise<ReadonlyMap<string, OrganisationHistory>> {

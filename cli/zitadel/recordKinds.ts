@@ -1,5 +1,5 @@
-// For each kind of record, the events and calls with which ZITADEL creates, deletes, deactivates and finds such
-// records. Types, checks and lists follow from this table.
+// A table of the kinds of records. For each kind, it contains the events and calls with which ZITADEL creates, deletes,
+// deactivates and finds records. Types, checks and lists of the command follow from this table.
 
 import type { Client } from '@connectrpc/connect';
 import { ActionState } from '@zitadel/proto/zitadel/action_pb.js';
@@ -17,23 +17,31 @@ import type { SearchPage } from './rpc.ts';
 export interface CreationEvent {
   readonly aggregateType: string;
   readonly type: string;
-  /** The path, in the record, of the id of the event's aggregate. Absent if ZITADEL generates this id. */
+  /**
+   * The path of the record's field that contains the id of the event's aggregate. Absent if ZITADEL generates this id.
+   */
   readonly aggregateId?: FieldPath;
-  /** Fields of the event that identify the record. The value is the path, in the record, of the same text. */
+  /**
+   * The fields of the event that identify the record. Each key is the name of such a field. Its value is the path of
+   * the record's field that contains the same text.
+   */
   readonly fields?: Readonly<Record<string, FieldPath>>;
   /** Whether the record can belong to another organisation than the aggregate. */
   readonly isShared?: true;
-  /** Types of events that also remove the record. The usual type need not be listed. */
+  /**
+   * Further types of events that remove the record. The list need not contain the usual type, such as
+   * `org.member.removed`.
+   */
   readonly alsoRemoved?: readonly string[];
   /** The name of a list in the event. If the list is empty, the event removes the record. */
   readonly list?: string;
 }
 
-/** All of these events belong to one type of aggregate. */
+/** The events of one type of aggregate that create and remove records. */
 export interface EventStream {
   readonly aggregateType: string;
   readonly created: readonly string[];
-  /** The types of events that remove the one record with the id. */
+  /** The types of events that remove a single record. */
   readonly removed: readonly string[];
   /** The type of the event that removes all records of an aggregate together. */
   readonly removedAggregate?: string;
@@ -44,7 +52,7 @@ export interface EventStream {
 /** A set of ids in which each id belongs to at most one record of the instance. */
 export interface IdSpace {
   readonly streams: readonly EventStream[];
-  /** The fields of an event that can contain the id. Absent if the id is the id of the aggregate. */
+  /** The fields of an event that can contain the id of the record. Absent if this id is the id of the aggregate. */
   readonly fields?: readonly string[];
   /** The field of an event that contains the id of the record's parent. Absent if the parent is the aggregate. */
   readonly parentField?: string;
@@ -54,7 +62,8 @@ export interface IdSpace {
    */
   readonly openTo?: string;
   /**
-   * Whether an aggregate never accepts the id of a deleted record again. ZITADEL then reports that the record exists.
+   * Whether an aggregate never accepts the id of a deleted record again. If an import uses the id again, ZITADEL
+   * reports that the record exists.
    */
   readonly isUsedOnce?: true;
   /**
@@ -64,7 +73,7 @@ export interface IdSpace {
   readonly nouns?: Readonly<Record<string, string>>;
 }
 
-/** Where the events of a record are: in which aggregate, and which of the aggregate's events. */
+/** The place of a record's events in ZITADEL. All of them belong to the same aggregate. */
 export interface EventPlace {
   readonly aggregateId: string;
   /** The id of the record within the aggregate. Empty if the record itself is the aggregate. */
@@ -78,7 +87,8 @@ type Removal = (management: Management, json: JsonObject, aggregateId: string) =
 
 export interface Closing {
   /**
-   * The beginning of the types of the record's events. Absent if the type of the creation event has the same beginning.
+   * The common beginning of the types of the record's events. Absent if the beginning of the creation event's type is
+   * the same.
    */
   readonly prefix?: string;
   /**
@@ -89,7 +99,7 @@ export interface Closing {
   readonly close: (management: Management, place: EventPlace, json: JsonObject) => Promise<unknown>;
   /** Locks a record. Used if the record is locked in the file, or if ZITADEL cannot deactivate it. */
   readonly lock?: (management: Management, place: EventPlace) => Promise<unknown>;
-  /** The calls that undo `close` and `lock`. They are tried in this order. */
+  /** The calls that undo `close` and `lock`. The command tries them in this order. */
   readonly reopen?: readonly ((management: Management, place: EventPlace) => Promise<unknown>)[];
   readonly search?: StateSearch;
   /**
@@ -118,8 +128,8 @@ interface FoundRecord {
 /** A search that returns the states of records, because ZITADEL's exports leave states out. */
 interface StateSearch {
   /**
-   * Whether the search returns whole records. They are needed because the export of a single organisation lacks records
-   * that concern other organisations.
+   * Whether the search returns whole records. Whole records are necessary because the export of a single organisation
+   * lacks records that concern other organisations.
    */
   readonly findsOthers?: true;
   /** @param records the records of this kind that the export contains */
@@ -141,8 +151,8 @@ interface RecordKind {
   /** `none` for records that have no id of their own. */
   readonly ids: IdSpace | 'none';
   /**
-   * `never` for organisations and domain policies. If an organisation has no domain policy of its own, its export
-   * contains the instance's domain policy instead.
+   * `never` for organisations and for domain policies. An export always contains a domain policy: if an organisation
+   * has none of its own, its export contains the policy of the instance.
    */
   readonly remove: Removal | 'never';
   /**
@@ -208,7 +218,7 @@ const kindsOfProviders = [
 ];
 
 /**
- * @param configPrefix the beginning of the types for providers of the older kind, whose creation event ends with
+ * @param configPrefix the beginning of the types of events about older providers. Their creation event ends with
  * `config.added`
  */
 function providerStream(aggregateType: string, prefix: string, configPrefix: string): EventStream {
@@ -246,8 +256,8 @@ const users = {
     isAtOnce: true,
     close: (management, { aggregateId }) => management.deactivateUser({ id: aggregateId }),
     lock: (management, { aggregateId }) => management.lockUser({ id: aggregateId }),
-    // ZITADEL cannot deactivate a person in the state INITIAL, only lock the person. The ids below were seen in 2.71
-    // and 4.x.
+    // ZITADEL cannot deactivate a person in the state INITIAL, only lock the person. The ids below were seen in
+    // releases 2.71 and 4.x.
     errorIds: { closed: ['COMMAND-5M0sf', 'COMMAND-3NN8v'], onlyLocked: ['COMMAND-ke0fw'] },
     reopen: [
       (management, { aggregateId }) => management.reactivateUser({ id: aggregateId }),
@@ -535,7 +545,10 @@ export function eventPrefix({ type }: CreationEvent): string {
   return type.replace(/[^.]+$/, '');
 }
 
-/** If ZITADEL removes a parent of the record, it may write no event for the record itself. */
+/**
+ * Returns the types of events that remove a record of the section. If ZITADEL removes a parent of the record, it may
+ * write no such event.
+ */
 export function removalEvents(section: SectionName): readonly string[] {
   const created = creationEvent(section);
   if (created === undefined) return [];

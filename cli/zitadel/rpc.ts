@@ -25,7 +25,10 @@ import { plainMessage, retried, type ZitadelConnection } from './zitadelConnecti
 // an id, the gateway ignores the header, and uses the organisation of the caller instead. The gateway also limits
 // responses to 4 MiB.
 
-/** The maximum size of a request, and of a response unless the caller sets a higher limit, as exports do. */
+/**
+ * The maximum size of a request. Also the maximum size of a response, unless the caller sets a higher limit, as exports
+ * do.
+ */
 const MAX_RESPONSE_BYTES = 64_000_000;
 
 interface RpcOptions {
@@ -62,7 +65,7 @@ export async function callMethod<Input extends DescMessage, Output extends DescM
 
 /**
  * If a gateway has responded, returns the gateway's error. If ZITADEL asks the caller to wait, returns an error that
- * contains the time. Returns any other error unchanged.
+ * contains the time to wait. Returns any other error unchanged.
  */
 function withoutTransport({ origin: place }: ZitadelConnection, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
@@ -109,18 +112,19 @@ function webTransport({ origin, token, signal }: ZitadelConnection, readMaxBytes
 /** Statuses of a server that is not ready. Connect converts them to errors. */
 const STATUSES_OF_OUTAGES = new Set([429, 502, 503, 504]);
 
-/** The number of bytes of a gateway's page in which an error text is searched. */
+/** The number of bytes that the command reads of a gateway's page, to find an error text in it. */
 const MAX_PAGE_BYTES = 100_000;
 
 /**
- * Statuses with which a gateway may respond instead of ZITADEL, with its own page or because it does not forward
- * gRPC-Web.
+ * Statuses with which a gateway may respond instead of ZITADEL, because it returns a page of its own or does not
+ * forward gRPC-Web.
  */
 const STATUSES_OF_OTHERS = new Set([200, 404, 405, 415]);
 
 /**
- * Without this check, Connect would decode any content.
- * @throws IdentityError or ConnectError for the response of a gateway
+ * Requires that the response is gRPC-Web and not a gateway's own response. Without this check, Connect would decode any
+ * content.
+ * @throws IdentityError or ConnectError if a gateway has responded instead of ZITADEL
  */
 async function requireRpc(origin: string, response: HttpResponse): Promise<void> {
   const { 'content-type': type = '' } = response.headers;
@@ -161,7 +165,7 @@ export function isGatewayTimeout(error: unknown): boolean {
   return error instanceof ConnectError && error.rawMessage === errorTexts.gatewayTimeout;
 }
 
-/** Returns an error that does not come from Connect unchanged. */
+/** Converts an error of Connect to an IdentityError. Returns any other error unchanged. */
 export function rpcError(connection: ZitadelConnection, method: DescMethod, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
   const { origin, tokenOption } = connection;
@@ -219,7 +223,7 @@ export async function hasContext(connection: ZitadelConnection, orgId: string): 
 
 /**
  * Requires that a result belongs to the organisation that the header has selected.
- * @throws IdentityError ZITADEL_HEADER_LOST
+ * @throws IdentityError ZITADEL_HEADER_LOST if the result belongs to another organisation
  */
 export function requireContext({ origin }: ZitadelConnection, orgId: string, owner = 'unknown'): void {
   if (owner !== orgId) throw zitadelHeaderLost({ url: origin, orgId, answered: owner });
@@ -227,7 +231,7 @@ export function requireContext({ origin }: ZitadelConnection, orgId: string, own
 
 /**
  * Requires that a response contains a field that every release of ZITADEL sends.
- * @throws IdentityError ZITADEL_CALL_FAILED without this field
+ * @throws IdentityError ZITADEL_CALL_FAILED if the response lacks this field
  */
 export function requireContent<Value>(
   { origin }: ZitadelConnection,

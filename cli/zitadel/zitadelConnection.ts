@@ -20,7 +20,7 @@ export interface ZitadelServer extends CallConnection, Patience {
 
 export interface ZitadelConnection extends ZitadelServer {
   readonly token: string;
-  /** The name of the option with the path of the token's file, for errors. */
+  /** The name of the option that specifies the token's file. Errors about the token contain this name. */
   readonly tokenOption: string;
   /** Undefined if the user entered the token at the terminal. */
   readonly tokenFile?: string | undefined;
@@ -63,7 +63,7 @@ const zitadelErrorBody = z.looseObject({ code: z.number().optional(), message: z
 
 /**
  * Sends an idempotent request without a token. Repeats the request if ZITADEL is unavailable.
- * @throws IdentityError UNAVAILABLE, or ZITADEL_CALL_FAILED if the response is too large
+ * @throws IdentityError UNAVAILABLE if no attempt succeeds, or ZITADEL_CALL_FAILED if the response is too large
  */
 export async function send(
   connection: ZitadelServer,
@@ -95,8 +95,8 @@ export async function send(
  * time.
  * @param timeoutMs a time limit for this call alone. If the call exceeds it, the call is not repeated
  * @param isTransient whether an error means that ZITADEL is unavailable
- * @throws the error of the last attempt; IdentityError PLACE_TIMED_OUT; the reason of the signal or of the time limit
- * that has ended the call
+ * @throws the error of the last attempt, or IdentityError PLACE_TIMED_OUT if the attempts time out. If the signal or
+ * the time limit ends the call, throws its reason
  */
 export async function retried<Result>(
   connection: ZitadelServer,
@@ -128,14 +128,14 @@ export function isTimeout(error: unknown): boolean {
 }
 
 /**
- * For a response that is not a ZITADEL error, such as a gateway's page, returns the sentence that explains the
- * response.
+ * Returns the message of ZITADEL's error. If the text is not an error of ZITADEL but, for example, a gateway's page,
+ * returns the sentence that explains the response.
  */
 export function messageIn(text: string): string {
   return plainMessage(zitadelErrorBody.safeParse(parseIfJson(text)).data?.message ?? sentenceIn(text));
 }
 
-/** Releases of 2026 append ` ()` to messages that have no error id. */
+/** ZITADEL's releases of 2026 append ` ()` to messages that have no error id. */
 export function plainMessage(message: string): string {
   return message.replace(/ \(\)$/, '');
 }

@@ -5,8 +5,8 @@ import { zitadelCallFailed } from '../../shared/errors/placeErrors.ts';
 import { callMethod, rpcError } from './rpc.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
 
-// A change is first written as an event. ZITADEL updates the results of searches and exports afterwards, up to a minute
-// later. A search for events waits until open transactions have ended.
+// ZITADEL first writes a change as an event. It updates the results of other searches and of exports later, sometimes
+// after a minute. A search for events waits until open transactions have ended.
 
 /** A change of an aggregate. In ZITADEL, an aggregate is, for example, a user, a project or an organisation. */
 export interface ZitadelEvent {
@@ -45,8 +45,8 @@ const READ_AT_ONCE = 8;
 const MICROSECONDS = 1_000_000n;
 
 /**
- * Yields pages of events, the oldest first. If the query has more than 30 event types, searches for 30 types at a time:
- * the order is then by time only within each search.
+ * Yields pages of events, the oldest first. If the query has more than 30 event types, searches for 30 types at a time.
+ * The events are then in the order of time only within each search.
  * @throws IdentityError if more events have the same time than a page can contain
  */
 export async function* readEvents(
@@ -89,8 +89,8 @@ function tooManyAtOnce({ origin }: ZitadelConnection, { eventTypes = [] }: Event
 }
 
 /**
- * The keys of the result are the ids of the aggregates; each list begins with the oldest event. Each aggregate needs a
- * call of about 60 ms, so `readEvents` is faster for many aggregates.
+ * The keys of the result are the ids of the aggregates; each list begins with the oldest event. For each aggregate,
+ * this function makes a call of about 60 ms. So `readEvents` is faster for many aggregates.
  */
 export async function readEventsOf(
   connection: ZitadelConnection,

@@ -18,20 +18,20 @@ import { errorIds, hasErrorId } from './errorIds.ts';
 import { requireContent, rpcClient } from './rpc.ts';
 import { messageIn, send, type ZitadelConnection, type ZitadelServer } from './zitadelConnection.ts';
 
-/** Only some roles permit reading these facts. */
+/** Facts about an instance of ZITADEL. Only some roles permit reading these facts. */
 type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'instanceId' | 'defaultOrgId' | 'defaultOrgName'> &
   Required<Pick<PlaceFacts, 'domains'>>;
 
 const CONFIGURATION_PATH = '/.well-known/openid-configuration';
 
-// The endpoint's path shows that the server is ZITADEL: other OpenID providers have other paths.
+// The endpoint's path shows that the server is ZITADEL, because other OpenID providers have other paths.
 const configuration = z.looseObject({ token_endpoint: z.string().endsWith('/oauth/v2/token') });
 
 const RELEASE = /^v?\d+\.\d+\.\d+/;
 
 /**
  * Finds out, from the OpenID configuration of a server, whether the server is ZITADEL. Does not send the token.
- * @returns the reason, if the server is not ZITADEL
+ * @returns a text with the reason if the server is not ZITADEL
  * @throws IdentityError ZITADEL_HOST_UNKNOWN if ZITADEL has no instance for the host of the address
  */
 export async function recogniseZitadel(connection: ZitadelServer): Promise<Recognised | string> {
@@ -52,7 +52,10 @@ export async function readServerTime(connection: ZitadelServer): Promise<Date> {
 
 export interface RecognisedReleases {
   readonly releases: ReleaseRange;
-  /** A warning about what the command assumes about an unknown release, and why. */
+  /**
+   * A warning if the command does not know ZITADEL's release. It explains what the command assumes about this release,
+   * and why.
+   */
   readonly assumption?: RecordWarning;
 }
 
@@ -62,7 +65,7 @@ export interface RecognisedReleases {
  * a value of the wrong type. If the release knows the field, its gateway cannot parse the value, and responds with 400.
  * Any other release ignores the field, and responds with 401. Over gRPC-Web there would be no difference, because
  * protobuf ignores an enumeration of the wrong type even if it knows the field. The version of the instance is not
- * enough: it is not always known, and a patch of any release may begin to reject hashes.
+ * enough, because it is not always known, and because a patch of any release may begin to reject hashes.
  */
 export async function readReleases(
   connection: ZitadelServer,
@@ -111,7 +114,7 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
   };
 }
 
-/** The policy applies to organisations that have no domain policy of their own. */
+/** Reads the instance's domain policy. It applies to organisations that have no domain policy of their own. */
 export async function readDomainPolicy(connection: ZitadelConnection): Promise<DomainPolicy> {
   const { policy } = await rpcClient(connection, AdminService).getDomainPolicy({});
   return requireContent(connection, AdminService.method.getDomainPolicy, policy);

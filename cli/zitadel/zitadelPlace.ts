@@ -33,7 +33,8 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
         add: (record, holder) => file.add(record, holder),
         reset: () => file.reset(),
         import: async (read, given, meter, signal) => {
-          // The address may belong to another service by now. That service must not receive the token.
+          // Another service may have taken over the address since the command recognised ZITADEL there. That service
+          // must not receive the token.
           const found = await recogniseZitadel({ ...settings, signal });
           if (typeof found === 'string')
             throw placeNotKnown({ place: settings.origin, reason: found, ofZitadel: found });
@@ -62,7 +63,7 @@ function importChanges(releases: ReleaseRange): readonly string[] {
   ];
 }
 
-/** In ZITADEL, a user who can read the instance can also export its secrets. */
+/** The roles that permit each operation. In ZITADEL, a user who can read the instance can also export its secrets. */
 const permitting: Readonly<Record<PlaceOperation, ReadonlySet<string>>> = {
   export: new Set(['IAM_OWNER', 'IAM_OWNER_VIEWER', 'IAM_LOGIN_CLIENT']),
   import: new Set(['IAM_OWNER']),
@@ -73,8 +74,9 @@ function isPermitted(roles: readonly string[], operation: PlaceOperation): boole
 }
 
 /**
- * A dry run would not show that a role is missing.
- * @throws IdentityError PLACE_TOKEN_FORBIDDEN
+ * Requires a role that permits the operation. The check is necessary because a dry run would not show that a role is
+ * missing.
+ * @throws IdentityError PLACE_TOKEN_FORBIDDEN if the token's user has no such role
  */
 async function requireRole(connection: ZitadelConnection, operation: PlaceOperation): Promise<void> {
   const { roles } = await readCaller(connection);
