@@ -17,7 +17,7 @@ export interface LocalCommand {
   readonly line: string;
 }
 
-/** With this option, curl exits with code 22 if the call fails, but still prints the error. */
+/** With `--fail-with-body`, curl exits with code 22 if the call fails, but still prints the error. */
 const CURL = 'curl -sS --fail-with-body';
 /**
  * Makes curl follow a redirect to the object of a large export. The commands must not contain -X: curl would then send
@@ -32,7 +32,7 @@ const JSON_HEADER = `-H 'Content-Type: application/json'`;
  */
 const authorization = (tokenFile: string) => `-H @<(sed 's/^/Authorization: Bearer /' ${shellWord(tokenFile)})`;
 
-/** The commands succeed if they are executed in this order. */
+/** Returns the commands in the order in which the user must execute them. */
 export function localCommands(addresses: Addresses): readonly LocalCommand[] {
   const { source, target, bucket } = addresses;
   const file = shellWord(addresses.file);

@@ -33,7 +33,7 @@ export interface LocalInstanceOptions extends LocalContent {
 export interface LocalInstance {
   readonly url: string;
   readonly tokenFile: string;
-  /** The address of the interactive documentation. Its fragment contains the owner's token. */
+  /** The address of the interactive documentation. The fragment of the address contains the owner's token. */
   readonly docsUrl: string;
   close(): Promise<void>;
 }
@@ -76,8 +76,8 @@ export interface LocalContent {
 const TOKEN_LIFETIME_MS = 30 * DAY_MS;
 
 /**
- * Initialises and seeds the instance unless this was done, and returns a valid token of the owner. The token file is
- * written last. So if it contains a valid token, the instance is complete.
+ * Initialises and seeds the instance, unless an earlier start has done so. Returns a valid token of the owner. The
+ * token file is written last, so a valid token in it proves that the instance is complete.
  */
 export async function prepareInstance(
   store: Store,
@@ -126,7 +126,7 @@ const sampleFile = new URL('sample/organisations.json', import.meta.url);
 
 /**
  * Imports the sample data: two organisations that a real ZITADEL exported, with the OTP e-mail factor added to one
- * person. Can run again after an interruption, because an import keeps existing records.
+ * person. After an interruption, a further call completes the data, because an import keeps existing records.
  */
 export async function fillWithSample(store: Store): Promise<void> {
   const content = await readFile(sampleFile);

@@ -10,7 +10,7 @@ const BUCKET = 'identity-exports';
 const FIRST_PORT = '8080';
 const LAST_PORT = 65_533;
 
-// Log requests only at a terminal, where a person reads the log.
+// Log requests only if standard error is a terminal, because a person then reads the log.
 configureLog(process.stderr.isTTY ? 'info' : 'warn', process.stderr);
 try {
   await startLocal(process.env.LOCAL_DIR ?? '.local', firstPort(process.env.PORT ?? FIRST_PORT));

@@ -18,7 +18,7 @@ export interface Emulator extends AsyncDisposable {
 }
 
 /**
- * Starts the official Firestore emulator, or returns the reason why it is missing.
+ * Starts the official Firestore emulator. Returns the reason if the emulator is not installed.
  * @param heap the maximum size of the heap in Java's notation; all documents are in the heap
  * @param isBrief whether the emulator runs only for some minutes. It then compiles less and collects garbage without
  * concurrency, which saves time in a short run

@@ -12,7 +12,7 @@ export const root = fileURLToPath(new URL('../', import.meta.url));
  */
 export const NODE_COMPILE_CACHE = join(tmpdir(), 'identity-test-compile-cache');
 
-/** `env` changes the inherited environment; an `undefined` variable is removed. */
+/** `env` overrides variables of this process's environment. A variable with the value `undefined` is removed. */
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
@@ -99,7 +99,8 @@ function waitFor<Found>(child: ChildProcess, look: () => Found | null): Promise<
   const lookAgain = () => {
     const result = look();
     if (result === null) return;
-    // Stop calling `look`: to search all output of a long run after each new output would take longer than the run.
+    // Remove the listener, because `look` searches the whole output. To search it again after each new output would
+    // slow down a long run.
     for (const stream of streams) stream?.off('data', lookAgain);
     resolve(result);
   };

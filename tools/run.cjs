@@ -1,9 +1,9 @@
 'use strict';
 
 // Runs a program with the Node of the lock file: `node tools/run.cjs local/start.ts`. Any Node can start this file, so
-// it is plain JavaScript. npm 11 puts the locked Node on a script's PATH; npm 10, which is part of Node 20 and 22, does
-// not. The installed command contains a copy of this file, which starts the command with the system's Node. See
-// docs/decisions/0008-runtime-from-the-lock-file.md.
+// it is plain JavaScript. This program is necessary because only npm 11 puts the locked Node on a script's PATH; npm
+// 10, a part of Node 20 and 22, does not. The installed command contains a copy of this file, which starts the command
+// with the system's Node. See docs/decisions/0008-runtime-from-the-lock-file.md.
 
 const { spawn } = require('node:child_process');
 const { existsSync, realpathSync } = require('node:fs');
@@ -20,7 +20,7 @@ const STARTED = '--started';
 const needed = engines.node.replace('>=', '');
 /** How often to check whether npm's shell still runs. */
 const SHELL_INTERVAL_MS = 250;
-/** The process that started this process. Read first, because it can end at any moment. */
+/** The process that started this process. Read its id first, because it can end at any moment. */
 const shell = process.ppid;
 
 /** Runs a program with the locked Node. If the platform has none, uses a recent Node of the system. */
@@ -46,8 +46,8 @@ function runHere(file, args) {
 function runUnder(node, options, file, args) {
   const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` };
   const words = [...process.execArgv, ...options, __filename, STARTED, file, ...args];
-  // Uses one process instead of two, because a SIGKILL would only end the first. Windows and older Nodes cannot replace
-  // a process.
+  // Replace this process instead of starting a child, because a SIGKILL of this process would not end a child. Windows
+  // and older Nodes cannot replace a process.
   if (process.execve) process.execve(node, [node, ...words], env);
   const child = spawn(node, words, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env });
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
@@ -55,7 +55,10 @@ function runUnder(node, options, file, args) {
   child.on('exit', (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]));
 }
 
-/** Runs a program under the right Node. If it is the child of an older Node, it ends as soon as its parent has ended. */
+/**
+ * Runs a program after `runUnder` has selected the Node. If this process is a child of an older Node, it ends as soon
+ * as its parent has ended.
+ */
 function runStarted(file, args) {
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
   process.channel?.unref();

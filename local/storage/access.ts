@@ -21,7 +21,10 @@ const TOKEN_LIFETIME_SECONDS = 3599;
 
 const claims = z.object({ iss: z.string(), aud: z.string(), scope: z.string() });
 
-/** For each use of the account, the scopes that permit the use. A token must have at least one of these scopes. */
+/**
+ * The key is a use of the account; the value matches each scope that permits this use. A token must have at least one
+ * such scope.
+ */
 const scopes = {
   read: /\/auth\/(devstorage\.\w+|cloud-platform)(?![\w.-])/,
   write: /\/auth\/(devstorage\.(read_write|full_control)|cloud-platform)(?![\w.-])/,

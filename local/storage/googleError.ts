@@ -48,8 +48,8 @@ export const rangeNotSatisfiable = () =>
   new GoogleError(416, 'requestedRangeNotSatisfiable', 'Request range not satisfiable');
 
 /**
- * Every error except a GoogleError becomes a 500.
- * @param shape `xml` for a signed URL
+ * Sends an error as Google does. Every error except a GoogleError is sent as status 500.
+ * @param shape `xml` for the response to a request with a signed URL
  */
 export function sendError(response: ServerResponse, error: unknown, shape: 'json' | 'xml' = 'json'): void {
   if (response.headersSent) {

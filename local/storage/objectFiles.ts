@@ -27,8 +27,8 @@ export type StoredObject = z.infer<typeof storedObject>;
 export type ObjectDescription = Pick<StoredObject, 'bucket' | 'name' | 'contentType' | 'contentEncoding' | 'metadata'>;
 
 /**
- * A precondition of replacing or removing an object: throws if the current object must not change. The check and the
- * change are one atomic operation.
+ * Checks the current object before it is replaced or removed. Throws an error if the object must not change. The check
+ * and the change are one atomic operation.
  */
 export type ObjectPrecondition = (present: StoredObject | undefined) => void;
 
@@ -94,7 +94,7 @@ export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
   };
 }
 
-// Use a digest as the file name, because an object's name can be longer than a file name, and can contain any
+// The file name is a digest of the object's name. The name itself can be longer than a file name, and can contain any
 // character.
 const sha256 = (name: string) => createHash('sha256').update(name).digest('hex');
 
@@ -109,7 +109,7 @@ async function inDirectory(file: string): Promise<string> {
 }
 
 // Returns a function that generates increasing generations, in microseconds as in Cloud Storage. Each generation is
-// also greater than that of the current object, which an earlier process may have created.
+// also greater than the generation of the current object, which an earlier process may have created.
 function createClock(): (present: string | undefined) => string {
   let last = 0;
   return (present) => {
@@ -131,8 +131,8 @@ export interface Draft {
 }
 
 /**
- * The size of the units in which Cloud Storage keeps the bytes of an unfinished upload. Except the last, each chunk of
- * a client contains one or several whole units.
+ * The size of the units in which Cloud Storage keeps the bytes of an unfinished upload. Each chunk that a client sends,
+ * except the last, consists of whole units.
  */
 export const unitBytes = 256 * 1024;
 

@@ -66,7 +66,7 @@ export async function putChunk({ request, response, uploads, origin }: Exchange,
   response.writeHead(308, { ...range, 'content-length': 0 }).end();
 }
 
-/** The status is 499, as in Cloud Storage. */
+/** Responds with the status 499, as Cloud Storage does. */
 export async function cancelSession({ response, uploads }: Exchange, id: string): Promise<void> {
   await uploads.cancel(id);
   response.writeHead(499, { 'content-length': 0 }).end();
@@ -110,8 +110,8 @@ function objectHeaders(object: StoredObject): Record<string, string> {
   };
 }
 
-// Parses the Range header. Returns the positions of the first and the last byte. Returns undefined without a range, and
-// for a range that HTTP permits a server to ignore.
+// Parses the Range header. Returns the positions of the first and the last byte. Returns undefined if there is no
+// range, or if HTTP permits a server to ignore the range.
 function parseRange(header: string | undefined, size: number): [number, number] | undefined {
   const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;
@@ -148,7 +148,7 @@ const etag = ({ generation }: StoredObject) => Buffer.from(generation).toString(
 /** The version of an object's metadata. It is constant, because no operation of the stand-in changes metadata. */
 const metageneration = '1';
 
-/** Generation 0 requires that no object exists. */
+/** Checks the preconditions in a query. The generation 0 requires that the object does not exist. */
 function preconditions(query: URLSearchParams): ObjectPrecondition {
   return (present) => {
     const generation = present?.generation ?? '0';

@@ -14,10 +14,10 @@ import {
 
 export type UploadProgress = { readonly persisted: number } | { readonly object: StoredObject };
 
-/** The resumable uploads of this process. They are lost at a restart. */
+/** The resumable uploads of this process. A restart loses these uploads. */
 export interface ResumableUploads {
   start(request: UploadRequest, guard: ObjectPrecondition): Promise<string>;
-  /** A request without bytes only asks for the progress. */
+  /** Receives bytes of an upload. A request without bytes only asks for the progress. */
   put(id: string, request: IncomingMessage): Promise<UploadProgress>;
   /** Returns the origin whose web pages may send the bytes of the upload; undefined if no page may. */
   origin(id: string): string | undefined;
@@ -31,8 +31,8 @@ interface Session {
   readonly draft: Draft;
   object: StoredObject | undefined;
   /**
-   * The request that is being received. A new request of the same upload ends the earlier request, which the client
-   * must have abandoned.
+   * The request whose body is being received. A further request for the same upload ends this request, because the
+   * client must have abandoned it.
    */
   current: { readonly message: IncomingMessage; readonly done: Promise<unknown> } | undefined;
 }
@@ -156,7 +156,7 @@ export interface UploadRequest {
   readonly description: ObjectDescription;
   readonly crc32c: string | undefined;
   readonly size: number | undefined;
-  /** Undefined if no web page may send the bytes. */
+  /** The origin whose web pages may send the bytes; undefined if no web page may send them. */
   readonly origin: string | undefined;
 }
 

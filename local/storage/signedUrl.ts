@@ -1,5 +1,6 @@
-// Verifies signed URLs (V4). Follows Google's description, not the library that signs the URLs, so that an error of the
-// library would be found: https://cloud.google.com/storage/docs/authentication/canonical-requests and …/signatures
+// Verifies signed URLs (V4). The code follows Google's description and not the library that signs the URLs, so that it
+// would reveal an error of the library: https://cloud.google.com/storage/docs/authentication/canonical-requests and
+// …/signatures
 
 import { createHash, verify } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -13,7 +14,7 @@ const WEEK_SECONDS = 604_800;
 export const isSigned = (request: IncomingMessage): boolean => /[?&]x-goog-signature=/i.test(request.url ?? '');
 
 /**
- * Requires a valid signature of the account for this method, URL and signed headers, and that the URL has not expired.
+ * Requires that the account has signed the request's method, URL and signed headers, and that the URL has not expired.
  * @throws GoogleError 403 for a wrong signature, 400 for an expired URL
  */
 export function verifySignedUrl(request: IncomingMessage, account: Account, now: Date): void {
@@ -39,7 +40,8 @@ export function verifySignedUrl(request: IncomingMessage, account: Account, now:
 }
 
 /**
- * Parses a date such as `20261129T120000Z`. Returns NaN for any other form; no valid signature contains such a date.
+ * Parses a date such as `20261129T120000Z`. Returns NaN for any other text; no URL with a valid signature contains such
+ * a text.
  */
 function parseDate(text: string): number {
   return Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));

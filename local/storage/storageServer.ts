@@ -30,7 +30,7 @@ export interface StorageServerOptions {
 }
 
 export interface RunningStorage {
-  /** The base URL of the server, without a slash at the end. Set STORAGE_EMULATOR_HOST to it. */
+  /** The server's base URL without a slash at the end, to which to set STORAGE_EMULATOR_HOST. */
   readonly url: string;
   close(): Promise<void>;
 }

@@ -10,8 +10,8 @@ import { measureFirestore } from './measureFirestore.ts';
 import { measureInstance } from './measureInstance.ts';
 import { writePage } from './performancePage.ts';
 
-// The program of `npm run bench`. Prints tables with the speeds of the service, next to what this machine can reach
-// without the service.
+// The program of `npm run bench`. Prints tables with the speeds of the service, and for comparison, the speeds that
+// this machine reaches without the service.
 
 const optionsSchema = z.object({
   // Measuring removals over 32 connections needs at least 200 users.

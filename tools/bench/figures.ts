@@ -1,4 +1,4 @@
-/** A measurement of one round: the figure of the service, and the limit of this machine. */
+/** A measurement of one round: the value of the service, and the limit of this machine. */
 export interface Figure {
   readonly title: string;
   readonly unit: 'users/s' | 'removals/s' | 'ms' | 'MB';

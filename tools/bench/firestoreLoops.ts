@@ -3,8 +3,8 @@ import { type DocumentMessage, encodeCommit } from '../../shared/store/firestore
 import { commitWrites, runQuery } from '../../shared/store/firestore/methods.ts';
 import { readBatches } from '../../shared/store/firestore/scan.ts';
 
-// Measures Firestore's client without the service, with the same documents. `node tools/bench/firestoreLoops.ts PROJECT
-// NEW-PROJECT` prints one line of JSON.
+// Measures the speed of Firestore's client without the service, with the documents that the service has stored. `node
+// tools/bench/firestoreLoops.ts PROJECT NEW-PROJECT` prints one line of JSON.
 
 const recordCollections = ['users', 'userGrants', 'userMetadata'];
 const SCANS = 5;

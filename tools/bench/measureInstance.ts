@@ -19,7 +19,7 @@ import { importRequest } from './sample.ts';
 const USERS_OF_SMALL_ORGANISATION = 10;
 const loopResult = z.object({ milliseconds: z.number(), peakMegabytes: z.number() });
 
-/** For comparison, also measures loops that process the same rows with SQLite alone. */
+/** Measures the service, and for comparison, loops that process the same rows with SQLite alone. */
 export async function measureInstance(directory: string, users: number): Promise<readonly Figure[]> {
   const place = placeInDirectory(directory);
   await initialise(place);
@@ -64,7 +64,8 @@ async function exportAndRemove(place: MeasuredPlace, users: number) {
 }
 
 /**
- * Measures an import and an export of small organisations, each in a new process, like those of the large organisation.
+ * Measures an import and an export of small organisations, each in a new process, like the import and the export of the
+ * large organisation.
  */
 async function transferSmallOrganisations(place: MeasuredPlace, users: number) {
   await initialise(place);

@@ -13,7 +13,7 @@ export const rawLoops: readonly string[] = [...heapOptions, join(root, 'tools/be
 export interface MeasuredPlace {
   readonly options: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The path that the token file and the log file share, without their extensions. */
+  /** The path of the token file and of the log file, without the extension. */
   readonly files: string;
 }
 

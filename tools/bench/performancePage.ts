@@ -7,7 +7,7 @@ const PAGE = join(root, 'docs/performance.md');
 const PLOT = join(root, 'docs/performance.svg');
 const PART = /(<!-- measured: (\w+) -->\n\n).*?(\n\n<!-- end -->)/gs;
 
-/** The measurements of a run of the benchmarks, by round. */
+/** The measurements of a run of the benchmarks. Each list contains the figures of each round. */
 export interface MeasuredRun {
   readonly transfers: readonly (readonly Figure[])[];
   readonly starts: readonly (readonly Figure[])[];

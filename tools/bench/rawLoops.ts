@@ -6,8 +6,8 @@ import { userKey } from '../../shared/store/documentKeys.ts';
 import { LogFile } from '../../shared/store/sqlite/logFile.ts';
 import { connectSqlite, type SqliteConnection } from '../../shared/store/sqlite/sqliteConnection.ts';
 
-// Measures SQLite and Node without the service, with the same rows and connection settings. `node
-// tools/bench/rawLoops.ts LOOP DATABASE [NEW-DATABASE]` prints one line of JSON.
+// Measures the speed of SQLite and Node without the service, with the rows that the service has stored and with its
+// connection settings. `node tools/bench/rawLoops.ts LOOP DATABASE [NEW-DATABASE]` prints one line of JSON.
 
 /** The number of rows in a transaction, as in an import: users and the claims of their names. */
 const ROWS_PER_TRANSACTION = 2_000;
@@ -35,7 +35,7 @@ function* batches(rows: Iterable<unknown>): Generator<readonly Row[]> {
   yield batch;
 }
 
-/** Inserts the rows of an import into a new database, in the same order as the import did. */
+/** Inserts the rows of an import into a new database, in the order in which the import inserted them. */
 function write(source: SqliteConnection, file: string): void {
   const target = connectSqlite({ file, busyTimeout: 0 });
   target.execute('PRAGMA journal_mode = WAL');
@@ -85,7 +85,7 @@ async function serve(database: SqliteConnection): Promise<void> {
     `UPDATE documents SET "otpEmail" = NULL, version = version + 1 WHERE collection = 'users' AND id = ? AND "otpEmail" = 1`,
   );
   database.execute('PRAGMA synchronous = NORMAL');
-  // Read once: SQLite creates the write-ahead log only when a connection reads.
+  // Read once before the log is opened: SQLite creates the write-ahead log only when a connection reads.
   database.prepare('SELECT count(*) FROM clock').get();
   const log = new LogFile(database);
   let waiting: (() => () => void)[] = [];

@@ -26,7 +26,7 @@ export interface BuiltFunction {
 
 /**
  * Builds a function: creates `<output>/<name>/` and `<output>/<name>.zip`.
- * @throws Error if a file in this directory, or the archive, exists
+ * @throws Error if the archive, or one of the files in the directory, already exists
  */
 export async function buildFunction(name: string, lock: LockFile, output: string): Promise<BuiltFunction> {
   const { code, inputs } = await bundle(name, nodeMajor(lock));
@@ -90,13 +90,14 @@ function rejectMissing(name: string, { imports }: Metafile['outputs'][string]): 
   if (missing.length > 0) throw new Error(`${name} loads packages that are not deployed: ${missing.join(', ')}`);
 }
 
-// The same date for all entries: zip archives contain dates from 1980 on, without a time zone. On Unix, the attributes
-// permit all users to read the files.
+// All entries of an archive have this date. Dates in zip archives begin in 1980 and have no time zone. On Unix, the
+// attributes permit all users to read the files.
 const entry = { mtime: new Date(1980, 0, 1), os: 3, attrs: 0o644 << 16 };
 
 /**
- * Creates a zip archive whose bytes depend only on the files, not on the machine. So all entries have the same date and
- * are sorted by name. A library in JavaScript compresses them, because Node's zlib differs between versions.
+ * Creates a zip archive whose bytes depend only on the files, not on the machine. For this reason, all entries have the
+ * same date and are sorted by name. A library in JavaScript compresses them, because Node's zlib differs between
+ * versions.
  */
 export function archive(files: Readonly<Record<string, Uint8Array>>): Uint8Array {
   const sorted = Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -21,7 +21,10 @@ interface BuiltPackage {
 const SWAGGER_UI = 'swagger-ui';
 const swaggerUi = packageFiles.map(({ name }) => join('node_modules', 'swagger-ui-dist', name));
 
-/** The files that the package contains unchanged: the path in the repository, then the path in the package. */
+/**
+ * The files that the package contains unchanged. The key is the path in the repository, the value the path in the
+ * package.
+ */
 const copies = {
   'tools/run.cjs': 'tools/run.cjs',
   'cli/bin.cjs': 'cli/bin.cjs',
@@ -69,7 +72,8 @@ const banner = `import { createRequire as createRequireHere } from 'node:module'
 const require = createRequireHere(import.meta.url), { filename: __filename, dirname: __dirname } = import.meta;`;
 
 /**
- * Returns the commit of the source files, with a suffix if they were changed since. Returns undefined outside a clone.
+ * Returns the commit of the source files, with a suffix if the files differ from the commit. Returns undefined outside
+ * a clone.
  */
 async function sourceCommit(): Promise<string | undefined> {
   const env = { GIT_CEILING_DIRECTORIES: dirname(root) };

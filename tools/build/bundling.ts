@@ -39,7 +39,8 @@ export async function bundleScript(
     // CommonJS, because google-gax needs `__dirname`.
     format: 'cjs',
     legalComments: 'eof',
-    // Ignore this warning: in CommonJS `import.meta` has no URL, but `define` removes the only code that uses the URL.
+    // Ignore esbuild's warning about `import.meta`: in CommonJS `import.meta` has no URL, but `define` removes the only
+    // code that uses the URL.
     logOverride: { 'empty-import-meta': 'silent' },
     ...options,
     external: [...optionalPackages, ...(options.external ?? [])],
@@ -52,7 +53,7 @@ export async function bundleScript(
 }
 
 /**
- * Escapes the characters outside ASCII that esbuild has not escaped, in comments and regular expressions. One such
+ * Escapes characters outside ASCII in comments and regular expressions, which esbuild does not escape. A single such
  * character would double the memory of the program's text, and slow down the start.
  */
 function escaped(program: string): string {
@@ -60,16 +61,19 @@ function escaped(program: string): string {
 }
 
 /**
- * The program of a worker thread, and the module that starts the thread. A bundle contains the program as a text in the
- * module.
+ * `program` is the program of the worker thread that hashes passwords, `starter` the module that starts this thread.
+ * Bundles contain the program as a text in that module.
  */
 const worker = { program: 'shared/auth/bcryptWorker.ts', starter: 'shared/auth/passwordHashing.ts' } as const;
 
 interface BundledWorker {
-  /** The values for esbuild's option `define` in bundles that contain the module that starts the thread. */
+  /** The values for esbuild's option `define`, by which the module `worker.starter` receives the program's text. */
   readonly define: Readonly<Record<string, string>>;
   readonly output: Metafile['outputs'][string];
-  /** Adds the source files of the worker's program, if the bundle contains the module that starts the thread. */
+  /**
+   * Returns the source files of a bundle. If the bundle contains `worker.starter`, adds the source files of the
+   * worker's program.
+   */
   files(bundled: readonly string[]): readonly string[];
 }
 

@@ -15,7 +15,7 @@ export const newInstance = {
 
 /**
  * Measures the milliseconds from the start of a function's process to its first response, as the median of five starts.
- * The request has an unknown path: the function loads the database's client, but reads nothing.
+ * The request has an unknown path, so that the function loads the database's client but reads nothing.
  * @throws Error if the process does not start, or another program responds
  */
 export async function coldStart(directory: string): Promise<number> {

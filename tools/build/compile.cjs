@@ -2,8 +2,8 @@
 
 // Google's build runs this file of a function's archive as the script `gcp-build`, with the Node that the function will
 // have. It starts the function once, so that Node stores the compiled code in the directory NODE_COMPILE_CACHE of the
-// image, from which the function's processes read it. Without the code they only start later, so a failure does not
-// fail the build.
+// image, from which the function's processes read it. Without the compiled code, they only start more slowly. So a
+// failure here does not fail the build.
 
 const { spawn } = require('node:child_process');
 const { randomBytes } = require('node:crypto');
@@ -30,7 +30,7 @@ for (const stream of [started.stdout, started.stderr]) {
     const url = /"url":"(http:[^"]+)"/.exec(output)?.[1];
     if (url === undefined || isListening) return;
     isListening = true;
-    // A response loads the client of the database.
+    // Send a request, because only then does the function load the database's client.
     fetch(url).then(stop, stop);
   });
 }

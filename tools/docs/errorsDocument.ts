@@ -67,13 +67,15 @@ function describeError({ reason, id, ...row }: ErrorRow): string {
   return describeName(reason, row, id === undefined ? [] : [`(${code(id)})`]);
 }
 
-/** Describes an error by its name and its parameters. Omits the text, which messages contain. */
+/** Describes an error by its name and its parameters. Omits the error's text, because every message contains it. */
 function describeName(name: string, row: IssueRow, facts: readonly string[] = []): string {
   const parameters = templateText(row, 'http').match(PARAMETER) ?? [];
   return [code(name), ...facts, ...new Set(parameters)].join(' ');
 }
 
-/** Omits the texts, because the command prints the text and the remedy. */
+/**
+ * Lists the names of the command's errors. Omits the texts, because the command itself prints the text and the remedy.
+ */
 function nameTable(errorsByName: ErrorTable): string {
   const byCode = new Map<Code, ErrorRow[]>();
   for (const row of sorted(errorsByName)) byCode.set(row.code, [...(byCode.get(row.code) ?? []), row]);
@@ -90,7 +92,9 @@ function issueList(rows: Readonly<Record<string, IssueRow>>): string {
     .join('\n');
 }
 
-/** Removes the optional parts of the text, and lists their parameters instead. */
+/**
+ * Describes an issue by its name and text. Removes the optional parts of the text, and lists their parameters instead.
+ */
 function describeIssue(reason: string, template: string): string {
   const text = template.replaceAll(/\[[^\]]*\]/g, '');
   const optional = (template.match(PARAMETER) ?? []).filter((parameter) => !text.includes(parameter));

@@ -25,7 +25,7 @@ const changing: Readonly<Record<string, unknown>> = {
 const generatedId = /\b(?!330000000000000)\d{18}\b/g;
 
 /**
- * Texts that differ between runs, each with its replacement. They are the random part of a token's id, and the
+ * Texts that differ between runs, each with its replacement. The texts are the random part of a token's id, and the
  * directory of the token's file.
  */
 const ofRun = [

@@ -64,7 +64,7 @@ function describeFields(schema: DescMessage, prefix: string): string[] {
   return inOrder(schema).flatMap((field) => describeField(field, prefix));
 }
 
-/** The commonest rule, 1 to 200 characters. The table shows it by a field in bold. */
+/** The text for the most common rule, 1 to 200 characters. Instead of this text, the table shows the field in bold. */
 const USUAL_LENGTH = '200';
 
 function describeField(field: DescField, prefix: string): string[] {

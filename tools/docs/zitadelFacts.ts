@@ -5,7 +5,7 @@ import type { Section } from '../../shared/organisation/sections/section.ts';
 import { equalButForCase, type Fact, type MissingProviders, stepRow } from '../../shared/organisation/zitadelFacts.ts';
 import { code, table } from './markdown.ts';
 
-/** Returns a step once, even if several sections or facts share it. */
+/** Returns each manual step once, even if several sections or facts have the same step. */
 export function declaredSteps(): Readonly<Record<string, IssueRow>> {
   const rows = recordSections
     .flatMap(factsWithSteps)

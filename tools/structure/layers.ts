@@ -2,8 +2,8 @@ import type { Source } from './sources.ts';
 
 /**
  * The parts of the product, from the lowest layer to the highest; each row is a layer. A part may import only from
- * lower layers, and not from its own. A name is a folder, or a file without its extension. `*` stands for any folder,
- * each of which is a separate part.
+ * parts of lower layers, not from other parts of its own layer. A name is a folder, or a file without its extension.
+ * `*` stands for any folder, each of which is a separate part.
  */
 const layers: readonly (readonly string[])[] = [
   ['shared/shellWord', 'shared/async', 'shared/systemCode', 'shared/defined'],
@@ -99,7 +99,7 @@ interface Part {
   readonly row: number;
 }
 
-/** If several names match, the longest applies. */
+/** Returns the part that contains a file. If several names match the path, the longest applies. */
 function findPart(path: string, rows: typeof layers): Part | undefined {
   const parts = rows.flatMap((names, row) =>
     names.flatMap((name) => {
