@@ -118,7 +118,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   FIRESTORE_DATABASE: ['name of the Firestore database', '(default)'],
   IDENTITY_MASTER_KEY: [
     'key that encrypts the secrets in the database: 32 bytes in base64 or hex; during a rotation, the new key, a comma and the old key',
-    'master.key in DATA_DIR; with Firestore none: exports, imports and `identity rekey` require the variable',
+    'master.key in DATA_DIR; with Firestore, no default: exports, imports and `identity rekey` need the variable',
   ],
   HOSTING: [
     'what clients call: this process (`process`), a function (`function`), or the load balancer of an instance (`load_balancer`; the function removeOtpEmail then describes all operations)',

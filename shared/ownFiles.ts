@@ -6,7 +6,8 @@ import { decodeText } from './json/utf8Text.ts';
 
 const exposures = {
   link: (path: string) => `${path} is a symbolic link, or its path contains a symbolic link: specify the real path`,
-  foreign: (path: string) => `${path} belongs to another user: run the command as that user, or change it with chown`,
+  foreign: (path: string) =>
+    `${path} belongs to another user: run the command as that user, or change the owner with chown`,
   written: (path: string) => `other users can change ${path}: run chmod go-w ${path}`,
   read: (path: string) => `other users can read ${path}: run chmod 600 ${path}`,
 };

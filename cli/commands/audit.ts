@@ -32,7 +32,10 @@ export const auditCommand = defineInstanceCommand({
   ],
   run: async ({ store, location, options: { since, after, follow, user, operation }, now, signal, stderr }) => {
     const { trail } = store;
-    const directory = embeddedDirectory(location, 'has its audit trail in the log bucket of Cloud Logging');
+    const directory = embeddedDirectory(
+      location,
+      'has no audit trail of its own: read the log bucket of Cloud Logging',
+    );
     if (trail === undefined) throw new Error('an embedded database has a trail');
     if (since !== undefined && after !== undefined) throw usageError('--since and --after are mutually exclusive');
     if (after !== undefined && BigInt(after) > BigInt(trail.newest()))

@@ -52,7 +52,7 @@ export const orgDeleteCommand = defineInstanceCommand({
     const organisations = await describeRemoval(store, orgIds);
     const lines = organisations.map(organisationText);
     const what = section(
-      'Deletes these organisations with all their records, and dependent records of other organisations',
+      'Deletes these organisations with all their records, and the records of other organisations that depend on them',
       lines,
     );
     if (!(await askConfirmation('Delete?', call, what))) {

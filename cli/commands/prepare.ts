@@ -26,7 +26,7 @@ export const migratePrepareCommand = defineInstanceCommand({
   summary: 'create a service user and a token for a migration',
   details: 'The user has the role IAM_OWNER; the token is valid for a day.',
   isAudited: true,
-  arguments: [optional('PLACE', 'the address of ZITADEL, to print the steps in its console')],
+  arguments: [optional('PLACE', 'the address of ZITADEL: prints the steps for the console of ZITADEL')],
   options: prepareOptions,
   examples: [
     'migrate prepare --only export --token-file north.pat --data ./north',

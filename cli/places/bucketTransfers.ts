@@ -77,7 +77,7 @@ export async function* downloadObject(
 const expired: ReadonlySet<number> = new Set([400, 401, 403]);
 
 function expiry(start: number, { status }: HttpResponse): string {
-  return `the download broke after ${start} bytes, and its URL has expired (status ${status})`;
+  return `the download broke after ${start} bytes, and the URL of the download has expired (status ${status})`;
 }
 
 async function* receive({ origin, path }: TransferAddress, start: number, signal: AbortSignal) {

@@ -239,11 +239,11 @@ export const exitCodes = {
   unconfirmed: {
     code: 2,
     meaning:
-      'not confirmed: no terminal and no --yes, or the source, the target or the plan changed after the dry run that printed the digest of --expect',
+      'not confirmed: there is no terminal and no --yes; or the source, the target or the plan changed after the dry run that printed the digest of --expect',
   },
   listed: { code: 3, meaning: 'finished, with differences or errors listed' },
   usage: { code: 64, meaning: 'usage: an argument, option or environment variable is wrong' },
-  hungUp: { code: 129, meaning: 'interrupted because its terminal closed: repeat the command' },
+  hungUp: { code: 129, meaning: 'interrupted because the terminal closed: repeat the command' },
   interrupted: { code: 130, meaning: 'interrupted: repeat the command' },
 } as const;
 

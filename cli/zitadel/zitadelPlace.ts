@@ -112,7 +112,7 @@ async function readZitadelFacts(
       'ZITADEL exports each organisation in a single call of at most 60 s (or --timeout), which is enough for about 80,000 people with password hashes, or 300,000 without',
       `an import is sent in requests of at most ${counted(records, 'record')} and ${counted(bytes, 'byte')}`,
       ...(overlap(stateless, releases)
-        ? [`${stateless.text}, and its exports contain no states; the command reads the states with searches`]
+        ? [`${stateless.text}, and does not export states either; the command reads the states with searches`]
         : []),
     ],
     exportLosses: exportLosses(releases),

@@ -136,7 +136,7 @@ const successLists = sections.flatMap(({ success }) =>
 );
 const organisation = z.strictObject({ ...Object.fromEntries(successLists), orgId: z.string() }).meta({
   id: 'ImportedOrganisation',
-  description: 'An organisation’s id, and the ids of the records that the import wrote into it.',
+  description: 'An organisation’s id, and the ids of the records that the import wrote into the organisation.',
 });
 
 /** The response to an import (specification 4.3; docs/zitadel.md 5.7 and 5.8). ZITADEL's response has no `summary`. */

@@ -159,7 +159,7 @@ const methodsResponse = z
           .string()
           .regex(/^\d+$/)
           .exactOptional()
-          .describe('The number of methods; absent if there are none.'),
+          .describe('The number of methods; absent if the user has none.'),
         timestamp: z.iso.datetime().describe('The time at which the methods were read.'),
       })
       .meta({ id: 'ListDetails' }),

@@ -102,7 +102,7 @@ async function receive(files: ObjectFiles, session: Session, message: IncomingMe
     if (range.start !== draft.size()) return { persisted: draft.size() };
     await draft.append(message);
     const length = draft.size() - range.start;
-    if (range.end !== undefined && range.end !== draft.size() - 1) throw invalid('The range is not that of the bytes.');
+    if (range.end !== undefined && range.end !== draft.size() - 1) throw invalid('The range does not match the bytes.');
     if (range.total === undefined && !range.endsWithBody && length % unitBytes !== 0)
       throw invalid('A chunk that is not the last must be a multiple of 256 KiB.');
   }

@@ -149,7 +149,7 @@ export const mirrorOutdated = defineError('FAILED_PRECONDITION', 'MIRROR_OUTDATE
 });
 
 export const mirrorChanged = defineError('FAILED_PRECONDITION', 'MIRROR_CHANGED', {
-  text: 'records of organisation {orgId} were created or changed in the target, for example {record}[; records of these organisations too: {others}]: mirroring the file would undo these changes',
+  text: 'records of organisation {orgId} were created or changed in the target, for example {record}[; records of further organisations too: {others}]: mirroring the file would undo these changes',
   remedy: {
     http: 'change the source instead; to undo the changes in the target, add the organisations to `replace_changed`',
     command: 'change the source instead; to undo the changes in the target, add --replace-changed {orgId}',

@@ -41,7 +41,7 @@ export const errorBody = z
       .optional()
       .meta({
         description:
-          'Omitted when empty; `@type` names the type of each. The last entry of this service’s errors is a `google.rpc.ErrorInfo`, whose `reason` never changes.',
+          'Omitted if empty. `@type` is the type of the entry. The last entry of an error of this service is a `google.rpc.ErrorInfo`, whose `reason` never changes.',
       }),
   })
   .readonly()

@@ -30,7 +30,7 @@ export const placeNotKnown = defineError('FAILED_PRECONDITION', 'PLACE_NOT_RECOG
 });
 
 export const zitadelHostUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_HOST_UNKNOWN', {
-  text: '{url} is a ZITADEL instance that does not serve this host ({message}): specify the address with its ExternalDomain, or configure the proxy in front of ZITADEL to forward that host',
+  text: '{url} is a ZITADEL instance that does not serve this host ({message}): specify the address with its ExternalDomain, or configure the proxy in front of ZITADEL to forward ExternalDomain as the host',
 });
 
 /** `tokenFile` is undefined if the user entered the token at the terminal. */

@@ -4,7 +4,7 @@ import type { JsonSchema } from './jsonSchema.ts';
 export const tags = {
   Users: 'The authentication methods of users.',
   Organisations: 'Export and import of organisations with all their records.',
-  Probes: 'The state of the process and its database, without a token.',
+  Probes: 'The state of the process and its database. These operations need no token.',
 } as const;
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';

@@ -71,7 +71,7 @@ export function decodeMessage(
   checked: CheckedSection | undefined,
 ): CanonicalMessage {
   const { rounded, malformed, unknown } = inspectJson(schema, value);
-  const reason = 'the number is above 2^53 and would be rounded: write it as a string';
+  const reason = 'the number is above 2^53 and would be rounded: write the number as a string';
   const unfit: FieldIssue[] = [...rounded.map((path) => ({ path, reason })), ...malformed];
   const { message, issues } = decode(schema, value, unfit);
   const broken = checked === undefined ? [] : brokenRules(schema, message, { checked, value, unknown, issues });

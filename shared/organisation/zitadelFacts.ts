@@ -202,5 +202,5 @@ export const ORGANISATION_FIELD = 'orgId';
 export const equalButForCase = {
   reason: 'differs_by_case_only',
   text: 'ZITADEL does not distinguish this record from another record whose name or key differs by case only',
-  remedy: 'this record is not imported; create it under another name',
+  remedy: 'this record is not imported; create the record in the target under another name',
 };

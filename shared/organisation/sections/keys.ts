@@ -71,11 +71,11 @@ const keyProblems: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/^0[\x80-\x84]/, 'it is in DER form'],
   [/^\s*\{/, 'it is JSON'],
   [/^ssh-|^ecdsa-/, 'it is an SSH key'],
-  [/-----BEGIN /, 'its content is damaged, or of a type that ZITADEL does not know'],
+  [/-----BEGIN /, 'the content of the key is damaged, or of a type that ZITADEL does not know'],
 ];
 
 function keyProblem(text: string): string {
-  return keyProblems.find(([pattern]) => pattern.test(text))?.[1] ?? 'it has no line -----BEGIN PUBLIC KEY-----';
+  return keyProblems.find(([pattern]) => pattern.test(text))?.[1] ?? 'the text has no line -----BEGIN PUBLIC KEY-----';
 }
 
 function checkApplicationOfKey(application: JsonObject): KeyedIssue | undefined {

@@ -202,7 +202,7 @@ export const peopleInZitadel: ZitadelBehaviour = {
     {
       does: 'exports not',
       fields: ['otpEmail'],
-      text: 'ZITADEL does not return its OTP e-mail factors',
+      text: 'ZITADEL does not return OTP e-mail factors',
       explains: ([, zitadel], { isTarget }) => !isTarget && zitadel === undefined,
     },
     { ...unexported('user.passwordChangeRequired', 'user.requestPasswordlessRegistration'), explains: isFalse },

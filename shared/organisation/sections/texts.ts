@@ -13,7 +13,7 @@ const contentless: RecordFact = {
 const dropped: RecordFact = {
   does: 'imports not',
   text: 'ZITADEL does not import these texts',
-  steps: [{ reason: 'texts_not_imported', scope: 'organisation', remedy: 'enter them in the target' }],
+  steps: [{ reason: 'texts_not_imported', scope: 'organisation', remedy: 'enter the texts in the target' }],
 };
 
 const writtenElsewhere: RecordFact = {
@@ -83,7 +83,7 @@ const invitations: ZitadelBehaviour = {
       text: 'ZITADEL imports texts of invitations only if the organisation has texts of passwordless registration',
       dependsOnFile: true,
       when: ({ orgId }, file) => !file.hasPasswordlessTexts(orgId),
-      steps: [{ reason: 'invitations_not_imported', scope: 'organisation', remedy: 'enter them in the target' }],
+      steps: [{ reason: 'invitations_not_imported', scope: 'organisation', remedy: 'enter the texts in the target' }],
     },
     {
       does: 'exports not',

@@ -91,6 +91,8 @@ export function unseal(keys: KeyLookup, sealed: string, place: string): string {
     decipher.final();
     return text.toString();
   } catch (cause) {
-    throw new Error(`the stored ${place} does not decrypt: it was changed, or copied from another document`, { cause });
+    throw new Error(`the stored ${place} cannot be decrypted: the value was changed, or copied from another document`, {
+      cause,
+    });
   }
 }

@@ -84,7 +84,7 @@ describe('the help', () => {
       expect(stdout).toMatch(new RegExp(`^ {2}${name} {2,}${RegExp.escape(summary)}$`, 'm'));
     expect(stdout).toMatch(/^PLACE: https:\/\/HOST /m);
     const codes =
-      '0 done, or equal; 1 failed; 2 not confirmed; 3 finished, with differences or errors listed; 64 usage; 129 interrupted because its terminal closed; 130 interrupted';
+      '0 done, or equal; 1 failed; 2 not confirmed; 3 finished, with differences or errors listed; 64 usage; 129 interrupted because the terminal closed; 130 interrupted';
     expect(stdout.replace(/\n {2}/g, ' ')).toContain(codes);
     // The next prompt takes a line of the 40.
     requireScreen(stdout, 39);

@@ -94,7 +94,7 @@ describe('a download from the bucket of an instance', () => {
 
   it.each([400, 403])('fails if its address has expired after a break, with status %i', async (code) => {
     const bucket = await startBucket([breakAfter(5_000_000), status(code)]);
-    const problem = /the download broke after \d+ bytes, and its URL has expired \(status 40[03]\)/;
+    const problem = /the download broke after \d+ bytes, and the URL of the download has expired \(status 40[03]\)/;
     await expect(download(bucket)).rejects.toThrow(problem);
     expect(bucket.requests).toHaveLength(2);
   });

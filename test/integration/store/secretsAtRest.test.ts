@@ -129,11 +129,13 @@ describeStores('the stored secrets', (kind) => {
       return store.getMany([userKey(name)], ['totpSeed']);
     };
     const { sealedTotpSeed = '', sealedClientSecret } = a ?? {};
-    await expect(move('b', { sealedTotpSeed })).rejects.toThrow('it was changed, or copied from another document');
+    await expect(move('b', { sealedTotpSeed })).rejects.toThrow(
+      'the value was changed, or copied from another document',
+    );
     await expect(move('a', { sealedTotpSeed: sealedClientSecret })).rejects.toThrow('copied from another document');
     // Its first digit represents six bits of the nonce; the last one has unused bits.
     const changed = sealedTotpSeed.replace(/\.(.)/, (_, digit) => (digit === 'A' ? '.B' : '.A'));
-    await expect(move('a', { sealedTotpSeed: changed })).rejects.toThrow('it was changed');
+    await expect(move('a', { sealedTotpSeed: changed })).rejects.toThrow('the value was changed');
     expect(await move('a', { sealedTotpSeed })).toEqual([{ id: userKey('a').id, totpSeed: 'SEED' }]);
   });
 

@@ -68,7 +68,7 @@ describe('a call on a ZITADEL that fails', () => {
     await call(
       `inspect ${place}`,
       1,
-      `identity: ${zitadel.url} is a ZITADEL instance that does not serve this host (unable to set instance using origin &{${host} http} (ExternalDomain is localhost): ID=QUERY-1kIjX Message=Instance not found. Make sure you got the domain right. Check out https://zitadel.com/docs/apis/introduction#domains): specify the address with its ExternalDomain, or configure the proxy in front of ZITADEL to forward that host\n`,
+      `identity: ${zitadel.url} is a ZITADEL instance that does not serve this host (unable to set instance using origin &{${host} http} (ExternalDomain is localhost): ID=QUERY-1kIjX Message=Instance not found. Make sure you got the domain right. Check out https://zitadel.com/docs/apis/introduction#domains): specify the address with its ExternalDomain, or configure the proxy in front of ZITADEL to forward ExternalDomain as the host\n`,
     );
     await call(`inspect ${place.replace('127.0.0.1', 'localhost')}`, 0);
   });

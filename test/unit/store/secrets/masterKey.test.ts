@@ -78,7 +78,7 @@ describe('an encrypted value', () => {
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       const changed = Buffer.from(bytes);
       changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-      expect(() => unseal(keyring, `${id}.${changed.toString('base64url')}`, PLACE)).toThrow('it was changed');
+      expect(() => unseal(keyring, `${id}.${changed.toString('base64url')}`, PLACE)).toThrow('the value was changed');
     }
     for (let length = 0; length < bytes.length; length++)
       expect(() => unseal(keyring, `${id}.${bytes.subarray(0, length).toString('base64url')}`, PLACE)).toThrow();
