@@ -124,9 +124,9 @@ async function* findOwn(store: Store, orgId: string): AsyncGenerator<readonly St
   const inReverse = [...sections].sort((a, b) => b.phase - a.phase);
   const ranges = inReverse.flatMap((section) => {
     const { collection } = section;
-    const own = { collection, partition: sectionPartition(orgId, section) };
+    const sectionRange = { collection, partition: sectionPartition(orgId, section) };
     const isServiceUsers = section.name === machineUserSection.name;
-    return isServiceUsers ? [own, { collection, partition: deletionPartition(orgId) }] : [own];
+    return isServiceUsers ? [sectionRange, { collection, partition: deletionPartition(orgId) }] : [sectionRange];
   });
   for (const range of ranges) yield* scanStored(store, range);
 }

@@ -4,7 +4,7 @@ import type { Trail } from '../../shared/store/store.ts';
 export class PastNames {
   private readonly trail: Trail;
   private readonly namedIn: (event: ReadEvent) => readonly [userId: string, name: string] | undefined;
-  private readonly known = new Map<string, string>();
+  private readonly names = new Map<string, string>();
   private last = '0';
 
   /**
@@ -23,8 +23,8 @@ export class PastNames {
     for (const event of readEvents(this.trail, this.last, skip)) {
       this.last = event.cursor;
       const named = this.namedIn(event);
-      if (named !== undefined) this.known.set(...named);
+      if (named !== undefined) this.names.set(...named);
     }
-    return this.known.get(userId);
+    return this.names.get(userId);
   }
 }

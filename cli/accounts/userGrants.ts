@@ -53,13 +53,13 @@ export async function findUserGrants(
  */
 export async function removeUserGrants(store: Store, selection: GrantSelection): Promise<readonly UserGrant[]> {
   const removed: UserGrant[] = [];
-  async function* found() {
+  async function* noteRemoved() {
     for await (const grants of readGrants(store, selection)) {
       removed.push(...grants.map(({ grant }) => grant));
       yield grants;
     }
   }
-  await deleteFound(store, found(), { onDeleting: forgetImports });
+  await deleteFound(store, noteRemoved(), { onDeleting: forgetImports });
   return removed;
 }
 
@@ -76,7 +76,7 @@ async function* readGrants(
       : { collection, partition: sectionPartition(orgId, userGrantSection) };
   for await (const documents of scanStored(store, range))
     yield documents
-      .map((found) => ({ ...found, grant: grantIn(found) }))
+      .map((document) => ({ ...document, grant: grantIn(document) }))
       .filter(({ grant }) => grant.userId === userId && (projectId ?? grant.projectId) === grant.projectId);
 }
 

@@ -9,7 +9,7 @@ const MAX_KNOWN_NAMES = 10_000;
 
 export class UserNames {
   private readonly store: Reader;
-  private readonly known = new Map<string, string | undefined>();
+  private readonly names = new Map<string, string | undefined>();
 
   constructor(store: Reader) {
     this.store = store;
@@ -17,11 +17,11 @@ export class UserNames {
 
   /** Returns undefined if no user has the id. */
   async find(userId: string | undefined): Promise<string | undefined> {
-    if (userId === undefined || this.known.has(userId)) return this.known.get(userId ?? '');
+    if (userId === undefined || this.names.has(userId)) return this.names.get(userId ?? '');
     const [document] = await this.store.getMany([userKey(userId)], ['body']);
     const name = document === undefined ? undefined : textAt(parseObject(document.body), 'user.userName', '');
-    if (this.known.size >= MAX_KNOWN_NAMES) this.known.clear();
-    this.known.set(userId, name);
+    if (this.names.size >= MAX_KNOWN_NAMES) this.names.clear();
+    this.names.set(userId, name);
     return name;
   }
 }

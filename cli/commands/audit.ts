@@ -175,9 +175,9 @@ async function withNames(event: ReadEvent, { present, past }: EventNames): Promi
 function toRow(event: NamedEvent): Row {
   const { time, event: name, outcome, userId, userName, account, remote, target, targetName, trial } = event;
   const { orgIds = [], orgCount } = event;
-  const named = (id: string | undefined, found: string | undefined, existed: boolean) => {
-    if (id === undefined || (found === undefined && !existed)) return cell(id);
-    return `${cell(id)} (${found === undefined ? 'deleted' : cellText(found)})`;
+  const named = (id: string | undefined, name: string | undefined, existed: boolean) => {
+    if (id === undefined || (name === undefined && !existed)) return cell(id);
+    return `${cell(id)} (${name === undefined ? 'deleted' : cellText(name)})`;
   };
   const organisations = orgIds.map(cellText).concat(orgCount === undefined ? [] : `… (${numberText(orgCount)})`);
   const marked = trial === true ? `${cell(name)} (trial)` : cell(name);

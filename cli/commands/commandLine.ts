@@ -34,20 +34,20 @@ export async function runCommandLine(words: readonly string[], surroundings: Sur
   return exitCodes[await runWords(words, surroundings)].code;
 }
 
-async function runWords(given: readonly string[], surroundings: Surroundings): Promise<ExitStatus> {
+async function runWords(argv: readonly string[], surroundings: Surroundings): Promise<ExitStatus> {
   const { stdout, stderr } = surroundings;
   let exitStatus: ExitStatus = 'done';
   const program = createProgram(
-    async (command, given) => {
+    async (command, values) => {
       // This module is imported only now, so that help and usage errors appear quickly.
       const { runCommand } = await import('./runCommand.ts');
-      exitStatus = await runCommand(command, given, surroundings);
+      exitStatus = await runCommand(command, values, surroundings);
     },
     { writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) },
   );
-  const words = given[0] === 'help' ? [...given.slice(1), '--help'] : given;
+  const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
   try {
-    if (given[0] === 'help') requireCommand(program, given.slice(1));
+    if (argv[0] === 'help') requireCommand(program, argv.slice(1));
     if (words.length === 0) program.outputHelp();
     else await program.parseAsync([...words], { from: 'user' });
     return exitStatus;
@@ -84,32 +84,32 @@ declare const COMMIT: string | undefined;
 
 const version = typeof COMMIT === 'string' ? `${packageJson.version} (${COMMIT})` : packageJson.version;
 
-type RunCommand = (command: Command, given: GivenValues) => Promise<void>;
+type RunCommand = (command: Command, values: GivenValues) => Promise<void>;
 
 /** The parser throws errors without printing them. */
 export function createProgram(
   run: RunCommand,
   output: Pick<OutputConfiguration, 'writeOut' | 'writeErr' | 'getOutHelpWidth'> = {},
-  all = commands,
+  allCommands = commands,
 ): CommanderCommand {
   const program = new Commander('identity')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help, or the help of a command')
     .helpCommand(false)
-    .configureHelp(helpFormat(all))
+    .configureHelp(helpFormat(allCommands))
     // Lets a command and its subcommands have options with the same name.
     .enablePositionalOptions()
     .configureOutput({ ...output, outputError: () => {} })
     .exitOverride();
-  for (const command of all) addCommand(program, command, run);
+  for (const command of allCommands) addCommand(program, command, run);
   return program;
 }
 
 /** Finds the most specific command that words select. */
 export function namedCommand(program: CommanderCommand, words: readonly string[]): CommanderCommand {
   const [word, ...others] = words;
-  const found = program.commands.find((command) => command.name() === word);
-  return found === undefined ? program : namedCommand(found, others);
+  const subcommand = program.commands.find((command) => command.name() === word);
+  return subcommand === undefined ? program : namedCommand(subcommand, others);
 }
 
 function addCommand(program: CommanderCommand, command: Command, run: RunCommand): CommanderCommand {
@@ -131,9 +131,9 @@ function addCommand(program: CommanderCommand, command: Command, run: RunCommand
 
 /** Finds or adds a command family. A family has only subcommands, and cannot run by itself. */
 function findFamily(program: CommanderCommand, name: string): CommanderCommand {
-  const found = program.commands.find((command) => command.name() === name);
+  const family = program.commands.find((command) => command.name() === name);
   const description = families[name] ?? '';
-  return found ?? program.command(name).description(description).usage('COMMAND').helpCommand(false);
+  return family ?? program.command(name).description(description).usage('COMMAND').helpCommand(false);
 }
 
 function describeArgument({ value, meaning, isRequired, isRepeatable }: Parameter): Argument {
@@ -167,9 +167,9 @@ function collectValues(
 }
 
 function givenOptions(command: CommanderCommand): GivenValues['options'] {
-  const given = command.options.flatMap((option) => {
+  const entries = command.options.flatMap((option) => {
     const value: unknown = command.getOptionValue(option.attributeName());
     return value === undefined ? [] : [[option.name(), Array.isArray(value) ? value.map(String) : []] as const];
   });
-  return Object.fromEntries(given);
+  return Object.fromEntries(entries);
 }

@@ -58,7 +58,7 @@ export const compareCommand = defineCommand({
       const [firstFacts, secondFacts] = described.map(({ facts }) => facts);
       const { withoutOrganisation } = await import('../exports/defaultOrganisation.ts');
       const staying = await stayingOrganisations(described, asked);
-      const options = staying.reduce((some, { orgId }) => withoutOrganisation(some, orgId), asked);
+      const options = staying.reduce((selection, { orgId }) => withoutOrganisation(selection, orgId), asked);
       using database = new RunDatabase(options, importTarget(secondFacts, {}));
       const explain = explainZitadels([firstFacts, secondFacts], database.imports);
       const maxListed = call.options.limit ?? DEFAULT_LIMIT;
@@ -127,8 +127,8 @@ function compareOutput(
   const { isEqual, counts, differences, expected } = compared;
   const notCompared = missingKinds(options);
   const sections = [...counts].map(([name, { equal, different, differentAsExpected, onlyFirst, onlySecond }]) => {
-    const both = { different, 'different as expected': differentAsExpected };
-    const others = { ...both, [`only in ${names[0]}`]: onlyFirst, [`only in ${names[1]}`]: onlySecond };
+    const inBoth = { different, 'different as expected': differentAsExpected };
+    const others = { ...inBoth, [`only in ${names[0]}`]: onlyFirst, [`only in ${names[1]}`]: onlySecond };
     return `${words(name)}: ${[`${numberText(equal)} equal`, ...figures(others)].join(', ')}`;
   });
   const verdict = verdictOf(compared, notCompared.length === 0);

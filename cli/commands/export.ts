@@ -47,19 +47,19 @@ export const exportCommand = defineCommand({
     const { requireEffects } = await import('../open/optionEffects.ts');
     const {
       arguments: [from],
-      options: given,
+      options: callOptions,
       signal,
     } = call;
-    const [source, target] = await openPlaces(call, given, from, given.to);
+    const [source, target] = await openPlaces(call, callOptions, from, callOptions.to);
     if (target.takes !== 'files')
       throw usageError(`the target ${target.name} is not a file: use \`identity import\` with --to ${target.name}`);
-    const { 'for-zitadel': isForZitadel, ...choices } = given;
+    const { 'for-zitadel': isForZitadel, ...choices } = callOptions;
     const options = exportOptionsOf({ options: choices });
     // If the export goes to standard output, the command prints its result on standard error.
     const stream = target.name === '-' ? 'stderr' : 'stdout';
     const context = callContext(call, call[stream]);
-    requireSelectable(source, options, given.with !== undefined || isForZitadel);
-    await requireEffects(given, signal, { place: source }, { place: target });
+    requireSelectable(source, options, callOptions.with !== undefined || isForZitadel);
+    await requireEffects(callOptions, signal, { place: source }, { place: target });
     await target.requireFree?.(signal);
     return interruptible(signal, `interrupted: ${unfinishedText(target)}; repeat the command`, async () => ({
       ...(await exportInto(target, source, { ...options, isForZitadel }, context)),

@@ -31,10 +31,10 @@ function argumentUsage(command: Command): string[] {
  * Configures commander's help. An overview lists all commands on one screen. Command names are complete, options are
  * under headings, values have no brackets, and titles are bold on a terminal.
  */
-export const helpFormat = (all: readonly Command[]): HelpConfiguration => ({
+export const helpFormat = (commands: readonly Command[]): HelpConfiguration => ({
   formatHelp: (command, helper) => {
     const { helpWidth: columns = DEFAULT_COLUMNS } = helper;
-    if (command.parent === null) return commandOverview(all, columns);
+    if (command.parent === null) return commandOverview(commands, columns);
     const changed = {
       visibleCommands: (command: Commander) => (isRunnable(command) ? [] : [...command.commands]),
       commandDescription,
@@ -62,13 +62,13 @@ const PLACE_FORMS =
   'PLACE: https://HOST (an instance or ZITADEL), FILE.json, FILE.json.gz, gs://BUCKET/PATH, - (standard input or output), or a database without a server: sqlite:DIR, firestore:PROJECT[/DATABASE]';
 
 /** Returns the help of the whole command. It fits a screen of 80 columns and 40 lines. */
-function commandOverview(all: readonly Command[], columns: number): string {
+function commandOverview(commands: readonly Command[], columns: number): string {
   const codes = Object.values(exitCodes).map(({ code, meaning }) => `${code} ${meaning.split(':')[0]}`);
-  const widest = Math.max(...all.map(({ name }) => name.length));
+  const widest = Math.max(...commands.map(({ name }) => name.length));
   const lines = [
     "Usage: identity COMMAND; `identity help COMMAND` prints a command's options",
     '',
-    ...all.map(({ name, summary }) => ({ text: `${name.padEnd(widest)}  ${summary}`, depth: 1 })),
+    ...commands.map(({ name, summary }) => ({ text: `${name.padEnd(widest)}  ${summary}`, depth: 1 })),
     '',
     PLACE_FORMS,
     `Exit codes: ${codes.join('; ')}`,

@@ -75,26 +75,26 @@ export const importCommand = defineCommand({
     const { changedText } = await import('../exports/trackTransfer.ts');
     const {
       arguments: [from],
-      options: given,
+      options: callOptions,
       signal,
     } = call;
     const { kind } = parsePlace(from);
-    if ((kind === 'instance' || kind === 'database') && given.with === undefined) throw secretsMissing();
-    const [source, target] = await openPlaces(call, given, from, given.to);
+    if ((kind === 'instance' || kind === 'database') && callOptions.with === undefined) throw secretsMissing();
+    const [source, target] = await openPlaces(call, callOptions, from, callOptions.to);
     if (target.takes !== 'imports')
       throw usageError(
         `the target ${target.name} is a file: specify an instance or a database, or write a file with \`identity export\``,
       );
     requireOther(source.name, target.name);
-    await requireEffects(given, signal, { place: source }, { place: target });
-    const mirrored = mirrorOptionsOf(given);
-    if (given.yes && !given.mirror)
+    await requireEffects(callOptions, signal, { place: source }, { place: target });
+    const mirrored = mirrorOptionsOf(callOptions);
+    if (callOptions.yes && !callOptions.mirror)
       throw usageError('--yes has no effect without --mirror: add --mirror, or omit --yes');
     const selection = exportOptionsOf(call);
-    const takesAll = source.takes === 'files' && given.with === undefined;
+    const takesAll = source.takes === 'files' && callOptions.with === undefined;
     const options = { ...importOptionsOf(call), ...mirrored, withKeys: takesAll || selection.withKeys };
-    const failedFile = given.failed === undefined ? undefined : await openNewFile(given.failed, call);
-    const asksFirst = mirrored.mirror === true && !given.yes && !options.dryRun;
+    const failedFile = callOptions.failed === undefined ? undefined : await openNewFile(callOptions.failed, call);
+    const asksFirst = mirrored.mirror === true && !callOptions.yes && !options.dryRun;
     const confirm = asksFirst ? (trial: ImportResponse) => confirmTrial(trial, target.name, call) : undefined;
     const importing = { source, target, selection, options, takesAll, failedFile, confirm };
     const phases = new Map<string, PhaseState>();
@@ -151,7 +151,7 @@ async function openNewFile(path: string, { stderr, signal }: Surroundings): Prom
 }
 
 async function importInto(
-  { source, target, selection, options: given, takesAll, failedFile, confirm }: Importing,
+  { source, target, selection, options: importOptions, takesAll, failedFile, confirm }: Importing,
   context: CallContext,
 ): Promise<Output> {
   const { RecordCounter, requestLines } = await import('../exports/recordCounter.ts');
@@ -161,8 +161,8 @@ async function importInto(
   // The import options need no organisations, because the export of a database contains only the selected
   // organisations. A mirroring import is an exception: it rejects the default organisation unless --org selects that
   // organisation.
-  const orgIds = given.mirror === true ? given.orgIds : [];
-  const options = isFile ? given : { ...given, orgIds, excludedOrgIds: [] };
+  const orgIds = importOptions.mirror === true ? importOptions.orgIds : [];
+  const options = isFile ? importOptions : { ...importOptions, orgIds, excludedOrgIds: [] };
   // Two names can mean the same database. The command must not import a database into itself.
   if (!isFile)
     requireOtherInstance(await describePlace(source, context.signal), await describePlace(target, context.signal));
@@ -175,7 +175,7 @@ async function importInto(
   const name = source.name;
   const trial = confirm && (await trackImport(target, { name, content }, { ...options, dryRun: true }, context));
   const maxDeleted = trial && (await confirm?.(trial));
-  const counter = new RecordCounter(name, given, isFile);
+  const counter = new RecordCounter(name, importOptions, isFile);
   const isRefused = trial !== undefined && maxDeleted === undefined;
   const consented = maxDeleted === undefined ? options : { ...options, maxDeleted };
   const response = isRefused ? trial : await trackImport(target, { name, content, counter }, consented, context);

@@ -126,6 +126,6 @@ function inspectOutput(
 }
 
 function onlyIn(entries: readonly CountedEntry[], others: readonly CountedEntry[]): readonly CountedEntry[] {
-  const known = new Set(others.map((entry) => JSON.stringify(entry)));
-  return entries.filter((entry) => !known.has(JSON.stringify(entry)));
+  const otherEntries = new Set(others.map((entry) => JSON.stringify(entry)));
+  return entries.filter((entry) => !otherEntries.has(JSON.stringify(entry)));
 }

@@ -40,10 +40,10 @@ export const orgDeleteCommand = defineInstanceCommand({
   examples: ['org delete 330000000000000001 330000000000000002 --data ./north'],
   run: async (call) => {
     const {
-      arguments: [given],
+      arguments: [requestedIds],
       store,
     } = call;
-    const orgIds = [...new Set(given)];
+    const orgIds = [...new Set(requestedIds)];
     if (orgIds.length > MAX_DELETED_ORGANISATIONS)
       throw usageError(
         `${counted(orgIds.length, 'organisation')} are too many: specify at most ${MAX_DELETED_ORGANISATIONS}, then repeat the command for the others`,

@@ -82,20 +82,20 @@ async function removeRemotely(address: string, call: RemovalCall & { readonly op
 }
 
 /** @throws IdentityError USAGE_INVALID if the call specifies no people */
-async function givenUsers({ arguments: [given], options: { file } }: RemovalCall): Promise<readonly string[]> {
+async function givenUsers({ arguments: [userTexts], options: { file } }: RemovalCall): Promise<readonly string[]> {
   const listed = file === undefined ? [] : listedUsers(decodeText(await readList(file)), file);
-  const users = [...new Set([...given.filter((text) => !isAddress(text)), ...listed])];
+  const users = [...new Set([...userTexts.filter((text) => !isAddress(text)), ...listed])];
   if (users.length > 0) return users;
   throw usageError(file === undefined ? 'specify the people: USER, or --file FILE' : `${file} lists no people`);
 }
 
 /** The first matching pattern applies. */
 const wrongLines = [
-  { pattern: /(?!\t)\p{Cc}|\ufffd/u, found: 'is not text in UTF-8, but compressed or in another encoding' },
-  { pattern: /^[[{]/, found: 'is JSON' },
-  { pattern: /^["'`]/, found: 'is in quotes' },
-  { pattern: /[,;\t]/, found: 'has several columns' },
-  { pattern: /^(?:user[ _-]?)?(?:id|name|e-?mail(?: ?address)?)$/i, found: 'is the heading of a column' },
+  { pattern: /(?!\t)\p{Cc}|\ufffd/u, problem: 'is not text in UTF-8, but compressed or in another encoding' },
+  { pattern: /^[[{]/, problem: 'is JSON' },
+  { pattern: /^["'`]/, problem: 'is in quotes' },
+  { pattern: /[,;\t]/, problem: 'has several columns' },
+  { pattern: /^(?:user[ _-]?)?(?:id|name|e-?mail(?: ?address)?)$/i, problem: 'is the heading of a column' },
 ];
 
 /** @throws IdentityError USAGE_INVALID for the first line that cannot specify a person */
@@ -107,7 +107,7 @@ function listedUsers(text: string, file: string): string[] {
     const wrong = wrongLines.find(({ pattern }) => pattern.test(user));
     if (wrong !== undefined)
       throw usageError(
-        `line ${index + 1} of ${file} ${wrong.found}: write one id, user name or e-mail address per line, and nothing else`,
+        `line ${index + 1} of ${file} ${wrong.problem}: write one id, user name or e-mail address per line, and nothing else`,
       );
     users.push(user);
   }
@@ -160,11 +160,11 @@ async function removeFactors(people: People, users: readonly string[], call: Rem
   return removalOutput(removals, isDryRun);
 }
 
-function onePersonEach(found: ReadonlyMap<string, readonly Match[]>): ReadonlyMap<string, Match> {
+function onePersonEach(matchesByUser: ReadonlyMap<string, readonly Match[]>): ReadonlyMap<string, Match> {
   const persons = new Map<string, Match>();
   const problems: string[] = [];
   const seen = new Set<string>();
-  for (const [user, matches] of found) {
+  for (const [user, matches] of matchesByUser) {
     const [person, ...others] = matches;
     if (person === undefined) problems.push(`no person has the id, user name, e-mail address or login name ${user}`);
     else if (others.length > 0)

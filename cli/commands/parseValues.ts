@@ -18,19 +18,19 @@ export async function parseValues(command: Command, { positionals, options }: Gi
   }
   const parsedArguments: unknown[] = [];
   for (const [index, { value, isRepeatable }] of command.arguments.entries()) {
-    const given = positionals.slice(index, isRepeatable ? undefined : index + 1);
-    const values = await parseAll(value, value, given);
+    const texts = positionals.slice(index, isRepeatable ? undefined : index + 1);
+    const values = await parseAll(value, value, texts);
     parsedArguments.push(isRepeatable ? values : values[0]);
   }
   const parsedOptions: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(described)) {
-    const given = options[name] ?? [];
-    const next = given.find((text) => text.startsWith('--') && Object.hasOwn(described, text.slice(2)));
+    const texts = options[name] ?? [];
+    const next = texts.find((text) => text.startsWith('--') && Object.hasOwn(described, text.slice(2)));
     if (next !== undefined) throw usageError(`missing value of --${name}: the next argument is ${next}`);
     if (option.value === undefined) {
       parsedOptions[name] = options[name] !== undefined;
     } else {
-      const values = await parseAll(option.value, `--${name}`, given);
+      const values = await parseAll(option.value, `--${name}`, texts);
       parsedOptions[name] = option.isRepeatable ? values : values[0];
     }
   }

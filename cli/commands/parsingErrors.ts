@@ -76,9 +76,9 @@ async function describeProblem(
   }
 }
 
-async function nearestOf(name: string, known: readonly string[]): Promise<string | undefined> {
+async function nearestOf(name: string, knownNames: readonly string[]): Promise<string | undefined> {
   const { nearestName } = await import('../../shared/nearestName.ts');
-  return nearestName(name, known);
+  return nearestName(name, knownNames);
 }
 
 /** Returns a command's full name, such as `identity pat create`. */

@@ -30,19 +30,19 @@ type AnyOutput = Output | ListOutput | undefined;
 
 export async function runCommand(
   command: Command,
-  given: GivenValues,
+  values: GivenValues,
   surroundings: Surroundings,
 ): Promise<ExitStatus> {
   configureLog('info', surroundings.stderr);
-  const call: CommandCall = { ...surroundings, ...(await parseValues(command, given)) };
+  const call: CommandCall = { ...surroundings, ...(await parseValues(command, values)) };
   const print = async (output: AnyOutput) => {
-    if (output !== undefined) await printOutput(output, given.options.json !== undefined, surroundings);
+    if (output !== undefined) await printOutput(output, values.options.json !== undefined, surroundings);
     await output?.afterwards?.();
     return output?.exitStatus?.() ?? 'done';
   };
   if (command.instance === 'none') return print(await command.run(call));
   const elsewhere = command.elsewhere?.(call);
-  const { data: [data] = [], firestore: [firestore] = [] } = given.options;
+  const { data: [data] = [], firestore: [firestore] = [] } = values.options;
   if (elsewhere !== undefined && (data ?? firestore) !== undefined)
     throw usageError('an address, --data and --firestore are mutually exclusive: specify one of them');
   if (elsewhere !== undefined) return print(await elsewhere());
@@ -56,7 +56,7 @@ export async function runCommand(
     // The command reads a list while it prints the list, so the store must stay open until the end of printing.
     if (!command.isAudited) return await print(await run());
     const audit = openAudit(store, { storeLocation: location }, surroundings.stderr);
-    const facts = { ...commandFacts(command, given), ...(await nameFacts(command, given, store)) };
+    const facts = { ...commandFacts(command, values), ...(await nameFacts(command, values, store)) };
     return await print(await runAudited(command.name, facts, audit, run));
   } finally {
     await store.close();

@@ -68,11 +68,12 @@ export async function compareSides(
     }
     database.second.reset();
     const records = recordsOf(read);
-    const other = await readSide(second.place, second.options(read), database.second, records);
+    const secondRead = await readSide(second.place, second.options(read), database.second, records);
     const compared = await trackComparison(database, records, { maxListed, explain }, context);
-    const found = JSON.stringify([...compared.counts]);
-    if (compared.isEqual || !lagging.includes(true) || found === before) return { compared, read: [read, other] };
-    before = found;
+    const countsText = JSON.stringify([...compared.counts]);
+    if (compared.isEqual || !lagging.includes(true) || countsText === before)
+      return { compared, read: [read, secondRead] };
+    before = countsText;
     await setTimeout(LAG_MS, undefined, { signal: context.signal });
   }
 }
@@ -136,7 +137,7 @@ const MAX_REQUESTED_ORGANISATIONS = 1_000;
 export function onlyOrganisationsOf(
   place: Place,
   options: PlaceExportOptions,
-): { readonly place: Place; readonly options: (other: Pick<Inspection, 'organisations'>) => PlaceExportOptions } {
+): { readonly place: Place; readonly options: (otherSide: Pick<Inspection, 'organisations'>) => PlaceExportOptions } {
   return {
     options: ({ organisations }) => {
       const orgIds = organisations.length === 0 ? [NO_ORGANISATION] : organisations.map(({ orgId }) => orgId);
@@ -159,9 +160,9 @@ export function explainZitadels(
   facts: readonly [first: PlaceFacts | undefined, second: PlaceFacts | undefined],
   imports: ImportFacts,
 ): Explain {
-  const zitadels = facts.flatMap((known, index): ZitadelSide[] => {
-    if (known?.service !== 'zitadel') return [];
-    const { domains = [], releases = allReleases } = known;
+  const zitadels = facts.flatMap((sideFacts, index): ZitadelSide[] => {
+    if (sideFacts?.service !== 'zitadel') return [];
+    const { domains = [], releases = allReleases } = sideFacts;
     return [index === 0 ? { side: 'first', releases, domains } : { side: 'second', releases, domains, imports }];
   });
   // If both sides are ZITADEL, the second side is the target of an import. Its reasons come first, because the import

@@ -10,10 +10,10 @@ export function notComparedLines(kinds: readonly string[]): string[] {
  * Returns the first lines of a list of differing records. If there are more records, adds a line with the number of all
  * differing records.
  */
-export function firstDifferences(lines: readonly string[], listed: number, all: number): string[] {
-  const which = listed === all ? 'them' : numberText(listed);
-  const rest = `${counted(all, 'record')} differ; --json lists ${which}`;
-  return lines.length <= MAX_LINES ? [...lines] : [...lines.slice(0, MAX_LINES), rest];
+export function firstDifferences(lines: readonly string[], listed: number, total: number): string[] {
+  const which = listed === total ? 'them' : numberText(listed);
+  const omittedLine = `${counted(total, 'record')} differ; --json lists ${which}`;
+  return lines.length <= MAX_LINES ? [...lines] : [...lines.slice(0, MAX_LINES), omittedLine];
 }
 
 /** The texts of a differing field: both values as JSON, or for a secret, a phrase about how the sides differ. */

@@ -72,12 +72,12 @@ async function find(
 }
 
 /**
- * Counts of the records that have the same type and id in a file. The first reading counts all of them as `found`. The
- * second reading counts the valid records as `passed`.
+ * Counts of the records that have the same type and id in a file. The first reading counts all of them as `records`.
+ * The second reading counts the valid records as `passed`.
  */
 interface Namesakes {
   readonly errors: number;
-  found: number;
+  records: number;
   /** The number of invalid records, which every import rejects. */
   invalid: number;
   passed: number;
@@ -105,8 +105,13 @@ class FailedRecords {
       if (recordType === organisationSection.error.type) this.orgIds.add(id);
       const name = nameOf(recordType, id);
       const errorsOfParts = recordType !== type && this.byName.has(name);
-      const known = this.byName.get(name)?.errors ?? 0;
-      this.byName.set(name, { errors: errorsOfParts ? known : known + 1, found: 0, invalid: 0, passed: 0 });
+      const earlierErrors = this.byName.get(name)?.errors ?? 0;
+      this.byName.set(name, {
+        errors: errorsOfParts ? earlierErrors : earlierErrors + 1,
+        records: 0,
+        invalid: 0,
+        passed: 0,
+      });
     }
     this.missing = this.orgIds.difference(new Set(success.orgs?.map(({ orgId }) => orgId)));
     const partial = summary.warnings.filter(({ reason }) => partialReasons.has(reason));
@@ -119,7 +124,7 @@ class FailedRecords {
 
   reset(): void {
     this.entries.clear();
-    for (const [name, { errors }] of this.byName) this.byName.set(name, { errors, found: 0, invalid: 0, passed: 0 });
+    for (const [name, { errors }] of this.byName) this.byName.set(name, { errors, records: 0, invalid: 0, passed: 0 });
   }
 
   find(record: OrganisationRecord, [, entry]: JsonPath): void {
@@ -127,7 +132,7 @@ class FailedRecords {
     if (named.length === 0 && !this.missing.has(record.orgId) && !this.isPartial(record)) return;
     this.entries.add(Number(entry));
     for (const { namesakes, isInvalid } of named) {
-      namesakes.found++;
+      namesakes.records++;
       if (isInvalid) namesakes.invalid++;
     }
   }
@@ -141,8 +146,8 @@ class FailedRecords {
     const failed = named.filter(({ namesakes, isInvalid }) => {
       if (isInvalid) return true;
       namesakes.passed++;
-      const { errors, found, invalid, passed } = namesakes;
-      return passed > found - invalid - Math.max(0, errors - invalid);
+      const { errors, records, invalid, passed } = namesakes;
+      return passed > records - invalid - Math.max(0, errors - invalid);
     });
     return this.missing.has(record.orgId) ? 1 + nestedRecords(record, []).length : failed.length;
   }
@@ -152,13 +157,13 @@ class FailedRecords {
   }
 
   addOrganisations(drafts: FilePass['drafts']): number {
-    const found = new Set<string>();
+    const presentIds = new Set<string>();
     for (const [entry, { orgId = '' }] of drafts.entries()) {
       if (!this.orgIds.has(orgId)) continue;
-      found.add(orgId);
+      presentIds.add(orgId);
       this.entries.add(entry);
     }
-    return found.size;
+    return presentIds.size;
   }
 
   /**

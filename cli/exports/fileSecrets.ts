@@ -19,8 +19,8 @@ export function requireSelected(
   request: ExportedRequest,
   selected: SecretSelection,
 ): void {
-  const given = selectedKinds(selected);
-  const others = selectedKinds(secrets.selection(request)).filter((kind) => !given.includes(kind));
+  const requestedKinds = selectedKinds(selected);
+  const others = selectedKinds(secrets.selection(request)).filter((kind) => !requestedKinds.includes(kind));
   if (others.length === 0) return;
   const contained = selectedKinds(secrets.selection({}));
   const verb = others.every((kind) => contained.includes(kind)) ? 'contains' : 'was exported with';

@@ -64,8 +64,8 @@ export function inspectPlace(
         return { file, inspection: await inspect(file, signal, reading) };
       } catch (error) {
         const isDamaged = !isUsageError(error) && hasCode(error, 'INVALID_ARGUMENT');
-        const found = isDamaged ? (once?.damaged?.(error.message) ?? notIntact(name, rejection(error))) : error;
-        throw signal.aborted ? error : ((await content.deleteAfter?.(found)) ?? found);
+        const reportedError = isDamaged ? (once?.damaged?.(error.message) ?? notIntact(name, rejection(error))) : error;
+        throw signal.aborted ? error : ((await content.deleteAfter?.(reportedError)) ?? reportedError);
       }
     });
     if (file !== undefined) await use?.(file, inspection);

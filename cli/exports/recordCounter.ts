@@ -139,8 +139,8 @@ export function requireOrganisations(
   selection: SelectedOrganisations,
   inspections: readonly { readonly organisations: readonly { readonly orgId: string }[] }[],
 ): void {
-  const found = inspections.flatMap(({ organisations }) => organisations.map(({ orgId }) => orgId));
-  requireFound(lacks, namedOrganisations(selection).difference(new Set(found)));
+  const orgIds = inspections.flatMap(({ organisations }) => organisations.map(({ orgId }) => orgId));
+  requireFound(lacks, namedOrganisations(selection).difference(new Set(orgIds)));
 }
 
 const MAX_NAMED_ORGANISATIONS = 10;

@@ -10,16 +10,16 @@ import { isFilePlace, type MigrationSettings } from './settings.ts';
  * @throws IdentityError USAGE_INVALID if `--with` is missing
  */
 export function requireSecrets(call: MigrationCall): void {
-  const { with: given, json, yes, from } = call.options;
-  if (given === undefined && !isFilePlace(from) && (json || yes || !canAsk(call))) throw secretsMissing();
+  const { with: requestedSecrets, json, yes, from } = call.options;
+  if (requestedSecrets === undefined && !isFilePlace(from) && (json || yes || !canAsk(call))) throw secretsMissing();
 }
 
 /**
  * Whether `--with` or the user's answer selects the secrets to move. If neither selects them, the source is a file, and
  * all its secrets move.
  */
-export function selectsSecrets({ options: { with: given, from } }: MigrationCall): boolean {
-  return given !== undefined || !isFilePlace(from);
+export function selectsSecrets({ options: { with: requestedSecrets, from } }: MigrationCall): boolean {
+  return requestedSecrets !== undefined || !isFilePlace(from);
 }
 
 /**

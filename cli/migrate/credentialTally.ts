@@ -227,12 +227,12 @@ export async function countCredentials(
   const zitadel = kind === 'zitadel' ? (facts?.releases ?? allReleases) : undefined;
   const tally = new CredentialTally(planned === undefined ? { zitadel } : { zitadel, ...expected(planned, zitadel) });
   const { counts } = exported.inspection.tally;
-  const all = { total: tallied.reduce((sum, name) => sum + (counts[name] ?? 0), 0) };
+  const expectedTotal = { total: tallied.reduce((sum, name) => sum + (counts[name] ?? 0), 0) };
   let records = 0;
   await trackPhase(
     output,
     'comparing credentials',
-    meterOfRecords(() => ({ records, ...all })),
+    meterOfRecords(() => ({ records, ...expectedTotal })),
     async () => {
       for await (const counted of tallyRecords(tally, database, signal)) records += counted;
     },

@@ -19,20 +19,20 @@ export function describeCredentials(
   targetKind: string,
 ) {
   const without = people - withPassword;
-  const [all, some] = [counted(people, 'person'), counted(withPassword, 'person')];
+  const [peopleText, withPasswordText] = [counted(people, 'person'), counted(withPassword, 'person')];
   const [compared, uncompared] = secondFactorTexts[secondFactors];
   const [have, are] = kept === 1 ? ['has', 'is'] : ['have', 'are'];
   const same = listText(['password hash', ...(compared === '' ? [] : [compared]), 'state']);
   const verified = `a password hash that ZITADEL verifies by default${compared === '' ? '' : ` and the same ${compared}`}`;
   const statement =
     targetKind === 'zitadel' ? `${are} active in ZITADEL, with ${verified}` : `${have} the same ${same} on both sides`;
-  const rest =
+  const withoutPasswordText =
     without === 0
       ? []
-      : [`${numberText(without)} of ${all} ${without === 1 ? 'has' : 'have'} no password in the export`];
-  const sentence = `${numberText(kept)} of ${some} with a password ${statement}${uncompared}`;
+      : [`${numberText(without)} of ${peopleText} ${without === 1 ? 'has' : 'have'} no password in the export`];
+  const sentence = `${numberText(kept)} of ${withPasswordText} with a password ${statement}${uncompared}`;
   return {
-    sentence: [...(withPassword === 0 ? [] : [sentence]), ...rest].join('; '),
+    sentence: [...(withPassword === 0 ? [] : [sentence]), ...withoutPasswordText].join('; '),
     reasons: others.map(({ reason, count, names }) => `${numberText(count)} ${reason}: ${firstOf(names, count)}`),
   };
 }

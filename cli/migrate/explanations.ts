@@ -71,8 +71,8 @@ export function explain(
   const isHashed = (field: FieldDifference) =>
     field.path === password.clear && 'secret' in field && field.secret === 'onlyFirst';
   const others = fields.filter((field) => !isHashed(field));
-  const given = comparedContent(first);
-  if (!others.every((field) => isOmission(field, given, onConflict === 'overwrite'))) return undefined;
+  const exportedContent = comparedContent(first);
+  if (!others.every((field) => isOmission(field, exportedContent, onConflict === 'overwrite'))) return undefined;
   if (others.length === fields.length)
     return 'unchanged: the record in the target has values that the export does not contain';
   return others.some(({ path }) => path === password.path) ? 'the target has hashed the clear password' : undefined;

@@ -62,9 +62,9 @@ export function listTakeBack(
   const chunks = Array.from({ length: Math.ceil(sorted.length / DELETED_AT_ONCE) }, (_, index) =>
     sorted.slice(index * DELETED_AT_ONCE, (index + 1) * DELETED_AT_ONCE),
   );
-  const own = new Set(created);
+  const createdIds = new Set(created);
   // An organisation that the target rejected is not in `after`, and so not in `unseen`.
-  const unseen = after.difference(before).difference(own);
+  const unseen = after.difference(before).difference(createdIds);
   const doubt =
     createdCount > created.length
       ? `${place} lists only ${numberText(created.length)} of the ${counted(createdCount, 'organisation')} that this run created`
@@ -81,7 +81,7 @@ export function listTakeBack(
       const listed = orgIds.map((orgId) => named(orgId, names.get(orgId))).join(', ');
       return { what: `in the console of ${place}, delete ${organisations}, with all records: ${listed}` };
     }),
-    ...[...before.difference(own)].map((orgId) => ({
+    ...[...before.difference(createdIds)].map((orgId) => ({
       what: `${named(orgId, names.get(orgId))} existed when this run began`,
     })),
     ...[...unseen].map((orgId) => ({

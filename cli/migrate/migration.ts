@@ -40,13 +40,13 @@ export async function migrate(call: MigrationCall): Promise<Output> {
   const { expect, 'dry-run': isDryRun, report, json } = call.options;
   if (isDryRun && expect !== undefined)
     throw usageError('--dry-run prints the digest that --expect needs: specify only one of these options');
-  const given = readSettings(call);
+  const requestedSettings = readSettings(call);
   requireSecrets(call);
   await requireReportable(report);
-  const sides = await openSides(call, given);
+  const sides = await openSides(call, requestedSettings);
   const { place } = sides.target;
   if (place.takes === 'files') await place.requireFree?.(call.signal);
-  const settings = await chooseSecrets(call, given, sides.source);
+  const settings = await chooseSecrets(call, requestedSettings, sides.source);
   await using run = new MigrationRun(call, settings, sides);
   // This text appears at once, so that the user does not send a second signal, which would end the process.
   const interrupting = () => call.stderr.write('\ninterrupting the migration\n');
@@ -194,9 +194,9 @@ async function requireSameTarget(
 async function requireNewOrganisations(call: MigrationCall, run: MigrationRun, { place }: OpenSide): Promise<void> {
   if (run.settings.onConflict !== 'fail' || place.takes === 'files') return;
   const listed = await run.reconnecting(() => place.organisations(run.signal));
-  const known = new Set(listed.filter(({ isDeleted }) => !isDeleted).map(({ orgId }) => orgId));
+  const targetIds = new Set(listed.filter(({ isDeleted }) => !isDeleted).map(({ orgId }) => orgId));
   const existing = run.exported.listed
-    .filter(({ orgId }) => known.has(orgId))
+    .filter(({ orgId }) => targetIds.has(orgId))
     .map(({ orgId, name }) => ({ orgId, name }));
   if (existing.length === 0) return;
   const lines = existing.map(({ orgId, name }) => named(orgId, name));

@@ -81,8 +81,8 @@ function deletionBlock(
 ): Block {
   const title = deletionsTitle(isTrial);
   if (deleted === undefined) return { title, lines: [] };
-  const found = { deleted, deletions, deletionsOmitted };
-  return { title, lines: deletionLines(found), data: { ...found } };
+  const mirrorDeletions = { deleted, deletions, deletionsOmitted };
+  return { title, lines: deletionLines(mirrorDeletions), data: { ...mirrorDeletions } };
 }
 
 function leftOutBlock(leftOut: MigrationPlan['leftOut']): Block {
@@ -120,20 +120,20 @@ function planHeadline({ source, sections, before, organisations }: MigrationPlan
   return before.absent === records ? `${what} to move` : `${what}: ${standing(before)}`;
 }
 
-function standing({ absent, differentAsExpected, onlyTarget, ...both }: MigrationPlan['before']): string {
+function standing({ absent, differentAsExpected, onlyTarget, ...inBoth }: MigrationPlan['before']): string {
   const others = { 'different as expected': differentAsExpected, 'only in the target': onlyTarget };
-  return figures({ 'missing in the target': absent, ...both, ...others }).join(', ');
+  return figures({ 'missing in the target': absent, ...inBoth, ...others }).join(', ');
 }
 
 function planFacts(plan: MigrationPlan): string[] {
   const { source, target, sections, secrets } = plan;
   const places = [`from ${source.place}`, `to   ${target.place}`];
   if (isEmptyPlan(plan)) return places;
-  const found = Object.keys(secrets.found).length === 0 ? '' : ` (the export contains ${countList(secrets.found)})`;
+  const contained = Object.keys(secrets.found).length === 0 ? '' : ` (the export contains ${countList(secrets.found)})`;
   return [
     ...places,
     `records: ${countList(sections)}`,
-    `secrets: ${secrets.selected.join(', ') || 'none'}${found}`,
+    `secrets: ${secrets.selected.join(', ') || 'none'}${contained}`,
     hashLine(plan.hashFormats),
   ];
 }
@@ -306,8 +306,8 @@ function sectionLine(section: string, { moved, proof }: MigrationResult): string
     onlyTarget = 0,
   } = proof.sections[section] ?? {};
   const compared = { equal, different, 'different as expected': differentAsExpected };
-  const found = figures({ ...compared, 'in the source only': onlySource, 'in the target only': onlyTarget });
-  return [`${words(section)}: ${counted(moved.exported[section] ?? 0, 'record')}`, ...found].join(', ');
+  const countTexts = figures({ ...compared, 'in the source only': onlySource, 'in the target only': onlyTarget });
+  return [`${words(section)}: ${counted(moved.exported[section] ?? 0, 'record')}`, ...countTexts].join(', ');
 }
 
 function endText({ outcome, proof, errors, errorsOmitted }: MigrationResult): string {

@@ -73,9 +73,9 @@ export function listChecks({ place: { name }, kind, facts }: OpenSide): Migratio
   const version = facts.version === undefined ? '' : `, version ${facts.version}`;
   const service = facts.service === 'zitadel' ? 'a ZITADEL instance' : 'an instance of this service';
   const permission = kind === 'database' ? '' : '; the token permits the migration';
-  const found = `${name} is ${service}${version}${permission}`;
+  const message = `${name} is ${service}${version}${permission}`;
   return [
-    { status: 'ok', message: found },
+    { status: 'ok', message },
     ...(facts.assumption === undefined
       ? []
       : [{ status: 'warning' as const, message: `${name}: ${facts.assumption}` }]),

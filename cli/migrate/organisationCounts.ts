@@ -15,8 +15,8 @@ export const noCounts: OrganisationCounts = {
  * Converts the counts of a comparison of two sides to the counts of a migration, in which the second side is the
  * target.
  */
-export function recordCounts({ onlyFirst: absent = 0, onlySecond: onlyTarget = 0, ...both }: Counts = {}) {
-  return { ...noCounts, ...both, absent, onlyTarget };
+export function recordCounts({ onlyFirst: absent = 0, onlySecond: onlyTarget = 0, ...inBoth }: Counts = {}) {
+  return { ...noCounts, ...inBoth, absent, onlyTarget };
 }
 
 /** Returns the ids of organisations that both sides have. The second side of the database must be the target. */

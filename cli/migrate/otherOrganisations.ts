@@ -30,13 +30,13 @@ export async function findOtherOrganisations(
   const { place, facts } = target;
   const { settings } = run;
   if (place.takes === 'files' || settings.orgIds.length > 0) return [];
-  const known = new Set([
+  const expectedIds = new Set([
     ...organisations.map(({ orgId }) => orgId),
     ...run.exported.leftOut.map(({ orgId }) => orgId),
     facts?.defaultOrgId,
   ]);
   const listed = await run.reconnecting(() => place.organisations(run.signal));
-  const others = listed.filter(({ orgId, isDeleted }) => !isDeleted && !known.has(orgId));
+  const others = listed.filter(({ orgId, isDeleted }) => !isDeleted && !expectedIds.has(orgId));
   if (others.length === 0) return [];
   const origin: OriginFacts = {
     instanceId: manifest?.instanceId,

@@ -43,7 +43,7 @@ export interface MadePlan {
 /** Makes the plan of a migration: compares the export with the target, and makes a dry run of the import. */
 export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<MadePlan> {
   const { source, target } = sides;
-  const { targetDigest, credentials, present, leftToDo, conflicts, found } = await surveyExport(run, sides);
+  const { targetDigest, credentials, present, leftToDo, conflicts, surveyed } = await surveyExport(run, sides);
   const { leftOut, inspection } = run.exported;
   const { bytes, tally } = inspection;
   const trial = await tryImport(run, target);
@@ -63,7 +63,7 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
       ...hashChecks(target, credentials),
     ],
     leftOut,
-    ...found,
+    ...surveyed,
     ...(run.settings.mirror === true && trial !== undefined ? deletionsOf(trial) : {}),
     options: shownOptions(run.settings),
     bytes,
@@ -90,8 +90,8 @@ function shownState(plan: MigrationPlan, digests: Pick<ShownState, 'source' | 't
 }
 
 /**
- * Compares the export with the target. The result's property `found` contains those fields of the plan that follow from
- * this comparison.
+ * Compares the export with the target. The result's property `surveyed` contains those fields of the plan that follow
+ * from this comparison.
  */
 async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const { settings, database, signal } = run;
@@ -107,7 +107,7 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const compared = await trackComparison(database, recordsOf(inspection), comparing, run);
   const credentials = await countCredentials(run, target, settings);
   const undone = overwrites(target, settings) ? await listUndoneChanges(database, signal) : undefined;
-  const found = {
+  const surveyed = {
     organisations: listed.map((organisation) => ({
       ...organisation,
       before: recordCounts(compared.organisations.get(organisation.orgId)),
@@ -126,7 +126,7 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const leftToDo = facts.leftToDo(inspection.request, target.kind === 'zitadel', settings);
   const present = await presentOrganisations(database, signal);
   const conflicts = maxConflicts === 0 ? noDifferences : compared.differences;
-  return { targetDigest, credentials, present, leftToDo, conflicts, found };
+  return { targetDigest, credentials, present, leftToDo, conflicts, surveyed };
 }
 
 /** Imports into ZITADEL never overwrite records. */
@@ -140,13 +140,13 @@ function overwrites({ place, kind }: OpenSide, { onConflict }: MigrationSettings
  */
 function secondFactors(
   { secrets: asked }: ExportedRequest,
-  { counts: found }: FileSecrets,
+  { counts: contained }: FileSecrets,
   { withOtp }: Pick<MigrationSettings, 'withOtp'>,
   source: Pick<OpenSide, 'kind'>,
 ) {
   if (asked?.otp === true) return 'all';
-  if (found.otpEmailFactors !== undefined) return source.kind === 'zitadel' ? 'otp' : 'all';
-  return found.totpSeeds !== undefined || (asked === undefined && withOtp) ? 'totp' : 'none';
+  if (contained.otpEmailFactors !== undefined) return source.kind === 'zitadel' ? 'otp' : 'all';
+  return contained.totpSeeds !== undefined || (asked === undefined && withOtp) ? 'totp' : 'none';
 }
 
 /**

@@ -53,10 +53,10 @@ export async function changedParts(
   shown: ShownState,
   secretsFrom: keyof typeof causes,
 ): Promise<readonly string[]> {
-  const found = await planDigest(shown, expected.slice(0, SALT_DIGITS));
+  const actual = await planDigest(shown, expected.slice(0, SALT_DIGITS));
   const changed = parts.filter((_, index) => {
     const start = SALT_DIGITS + index * DIGITS;
-    return expected.slice(start, start + DIGITS) !== found.slice(start, start + DIGITS);
+    return expected.slice(start, start + DIGITS) !== actual.slice(start, start + DIGITS);
   });
   return changed.filter((part) => !changed.some((other) => causes[secretsFrom][part].includes(other)));
 }

@@ -57,12 +57,15 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
   const [before, after] = read;
   const credentials = await countCredentials(run, target);
   const activations = target.kind === 'zitadel' ? await listActivations(database, run.signal) : NO_ACTIVATIONS;
-  const all = await findOtherOrganisations(run, sides, before);
-  const [fromSource, others] = [all.filter(isFromSource), all.filter((other) => !isFromSource(other))];
+  const otherOrganisations = await findOtherOrganisations(run, sides, before);
+  const [fromSource, others] = [
+    otherOrganisations.filter(isFromSource),
+    otherOrganisations.filter((other) => !isFromSource(other)),
+  ];
   const { differences, expected } = compared;
   const sections = [...compared.counts].map(
-    ([name, { onlyFirst, onlySecond, ...both }]) =>
-      [name, { ...both, onlySource: onlyFirst, onlyTarget: onlySecond }] as const,
+    ([name, { onlyFirst, onlySecond, ...inBoth }]) =>
+      [name, { ...inBoth, onlySource: onlyFirst, onlyTarget: onlySecond }] as const,
   );
   const listed = database.organisations();
   const names = new Map(listed.map(({ orgId, name }) => [orgId, name]));

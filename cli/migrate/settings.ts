@@ -57,8 +57,10 @@ export function isFilePlace(place: string): boolean {
 
 function givenSecretFiles(options: SecretFiles): SecretFiles {
   const names = secretKinds.flatMap(({ name }) => secretOptionNames(name));
-  const given = names.flatMap((name) => (options[name] === undefined ? [] : [[name, resolve(options[name])] as const]));
-  return Object.fromEntries(given);
+  const entries = names.flatMap((name) =>
+    options[name] === undefined ? [] : [[name, resolve(options[name])] as const],
+  );
+  return Object.fromEntries(entries);
 }
 
 export function sourceOptions(settings: MigrationSettings): PlaceExportOptions {

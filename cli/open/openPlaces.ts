@@ -133,25 +133,25 @@ export function secretFiles(
   places: readonly GivenPlace[],
   isAsked = false,
 ): Map<GivenPlace, SecretFile> {
-  const found = new Map<GivenPlace, SecretFile>();
+  const files = new Map<GivenPlace, SecretFile>();
   for (const { name, place: kind, isShared, needs } of secretKinds) {
     const needing = places.filter(({ parsed }) => parsed.kind === kind);
     const used = new Set<string>();
     for (const place of needing) {
-      const own = place.side === undefined ? name : (`${place.side}-${name}` as const);
-      const option = options[own] === undefined ? name : own;
+      const sideOption = place.side === undefined ? name : (`${place.side}-${name}` as const);
+      const option = options[sideOption] === undefined ? name : sideOption;
       const file = options[option];
       if (file === undefined && isShared) continue;
       if (file === undefined && !isAsked)
         throw usageError(
-          `missing option --${needing.length > 1 ? own : name}: the file with the token for ${place.parsed.name}`,
+          `missing option --${needing.length > 1 ? sideOption : name}: the file with the token for ${place.parsed.name}`,
         );
-      if (file !== undefined && option !== own && !isShared && needing.length > 1)
+      if (file !== undefined && option !== sideOption && !isShared && needing.length > 1)
         throw usageError(
           `this call needs two files, and --${name} specifies only one: specify --from-${name} and --to-${name}`,
         );
       if (file !== undefined) used.add(option);
-      found.set(place, { file, option: `--${file === undefined && needing.length > 1 ? own : option}` });
+      files.set(place, { file, option: `--${file === undefined && needing.length > 1 ? sideOption : option}` });
     }
     const unused = secretOptionNames(name).find((option) => options[option] !== undefined && !used.has(option));
     if (unused !== undefined)
@@ -159,7 +159,7 @@ export function secretFiles(
         `--${unused} has no effect: omit the option, which applies only to ${needs} for which no other option specifies the file`,
       );
   }
-  return found;
+  return files;
 }
 
 /**
@@ -175,13 +175,13 @@ const TOKEN = /^[\w.~+/-]+=*$/;
 
 /** The first matching pattern applies. */
 const notTokens = [
-  { pattern: /^$/, found: 'is empty' },
-  { pattern: /^[[{]/, found: 'contains JSON' },
-  { pattern: /^["'`]/, found: 'contains a text in quotes' },
-  { pattern: /^(?:authorization:|bearer\s)/i, found: 'contains a header' },
-  { pattern: /^[\x20-\x7e]+[\r\n][\x20-\x7e\r\n]+$/, found: 'contains several lines' },
-  { pattern: /^[\x20-\x7e]+$/, found: 'contains spaces or other characters that no token has' },
-  { pattern: /^/, found: 'contains no text in ASCII' },
+  { pattern: /^$/, problem: 'is empty' },
+  { pattern: /^[[{]/, problem: 'contains JSON' },
+  { pattern: /^["'`]/, problem: 'contains a text in quotes' },
+  { pattern: /^(?:authorization:|bearer\s)/i, problem: 'contains a header' },
+  { pattern: /^[\x20-\x7e]+[\r\n][\x20-\x7e\r\n]+$/, problem: 'contains several lines' },
+  { pattern: /^[\x20-\x7e]+$/, problem: 'contains spaces or other characters that no token has' },
+  { pattern: /^/, problem: 'contains no text in ASCII' },
 ];
 
 /**
@@ -191,8 +191,8 @@ const notTokens = [
 function checkToken(content: string, holder: string): string {
   const token = content.trim();
   if (TOKEN.test(token)) return token;
-  const found = notTokens.find(({ pattern }) => pattern.test(token))?.found ?? '';
-  throw usageError(`${holder} ${found}: store only the token, on one line`);
+  const problem = notTokens.find(({ pattern }) => pattern.test(token))?.problem ?? '';
+  throw usageError(`${holder} ${problem}: store only the token, on one line`);
 }
 
 /**

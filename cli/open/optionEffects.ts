@@ -43,8 +43,8 @@ export async function requireEffects(
   if (accept.length === 0 && !mirror) return;
   const isZitadel = ({ place, facts }: CalledPlace) =>
     interruptible(signal, NOTHING_CHANGED, async () => {
-      const known = facts ?? (await describePlace(place, signal)).facts;
-      return known?.service === 'zitadel';
+      const placeFacts = facts ?? (await describePlace(place, signal)).facts;
+      return placeFacts?.service === 'zitadel';
     });
   const isInto = target !== undefined && (await isZitadel(target));
   if (mirror) requireMirroring(onConflict, isInto);

@@ -42,11 +42,11 @@ async function recognise(settings: InstanceSettings, signal: AbortSignal): Promi
     send: (call: HttpCall, ends: AbortSignal) => callServer(origin, call, ends),
   };
   const read = (response: HttpResponse) => recogniseOurs(server, response);
-  const found = await callBriefly(server, { method: 'GET', path: PATH }, signal, read);
-  if ('service' in found) return found;
+  const recognised = await callBriefly(server, { method: 'GET', path: PATH }, signal, read);
+  if ('service' in recognised) return recognised;
   const zitadel = await recogniseZitadel({ origin, signal, onRetry });
   if (typeof zitadel !== 'string') return zitadel;
-  throw found.refusal ?? placeNotKnown({ place: origin, reason: found.reason, ofZitadel: zitadel });
+  throw recognised.refusal ?? placeNotKnown({ place: origin, reason: recognised.reason, ofZitadel: zitadel });
 }
 
 interface OtherServer {
@@ -102,8 +102,8 @@ export function openRemote(settings: InstanceSettings): DatabasePlace {
 
 /** Loads only the modules for the service at the address. */
 async function openRecognised(settings: InstanceSettings, signal: AbortSignal): Promise<DatabasePlace> {
-  const found = await recognise(settings, signal);
-  return found.service === 'identity'
-    ? (await import('../places/instancePlace.ts')).openServer(overNetwork(settings), found)
-    : (await import('../zitadel/zitadelPlace.ts')).openZitadel(settings, found);
+  const recognised = await recognise(settings, signal);
+  return recognised.service === 'identity'
+    ? (await import('../places/instancePlace.ts')).openServer(overNetwork(settings), recognised)
+    : (await import('../zitadel/zitadelPlace.ts')).openZitadel(settings, recognised);
 }

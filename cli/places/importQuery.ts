@@ -13,8 +13,8 @@ export function toRequest(
   { timeoutMs, ...options }: PlaceExportOptions | PlaceImportOptions,
   shape: object,
 ): Record<string, unknown> {
-  const known = Object.entries(options).filter(([name, value]) => Object.hasOwn(shape, name) && value !== undefined);
-  const fields = known.map(([name, value]) => [snakeCase(name), value]);
+  const entries = Object.entries(options).filter(([name, value]) => Object.hasOwn(shape, name) && value !== undefined);
+  const fields = entries.map(([name, value]) => [snakeCase(name), value]);
   return {
     ...defined({ timeout: timeoutMs === undefined ? undefined : `${timeoutMs}ms` }),
     ...Object.fromEntries(fields),

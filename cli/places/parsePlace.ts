@@ -102,8 +102,8 @@ function parseSqlitePlace(text: string): ParsedPlace {
 }
 
 function parseFirestorePlace(text: string): ParsedPlace {
-  const given = after(text, 'firestore:', 'PROJECT or PROJECT/DATABASE');
-  const [, project, id = '(default)'] = /^([^/\s]+)(?:\/([^/\s]+))?$/.exec(given) ?? [];
+  const databasePath = after(text, 'firestore:', 'PROJECT or PROJECT/DATABASE');
+  const [, project, id = '(default)'] = /^([^/\s]+)(?:\/([^/\s]+))?$/.exec(databasePath) ?? [];
   const database = `${project}/${id}`;
   if (project !== undefined) return { name: `firestore:${database}`, kind: 'database', firestore: database };
   throw usageError(`invalid ${JSON.stringify(text)}: specify firestore:PROJECT or firestore:PROJECT/DATABASE`);

@@ -160,12 +160,12 @@ export function mirrorOptionsOf({
   'dry-run': dryRun = false,
 }: MirrorValues): Pick<PlaceImportOptions, 'mirror' | 'maxDeleted' | 'replaceChanged'> {
   if (!mirror) {
-    const [given] = [
+    const [option] = [
       ...(maxDeleted === undefined ? [] : ['--max-deleted']),
       ...(replaceChanged.length === 0 ? [] : ['--replace-changed']),
     ];
-    if (given !== undefined)
-      throw usageError(`${given} has no effect without --mirror: add --mirror, or omit ${given}`);
+    if (option !== undefined)
+      throw usageError(`${option} has no effect without --mirror: add --mirror, or omit ${option}`);
     return {};
   }
   if (yes && !dryRun && maxDeleted === undefined && expect === undefined)

@@ -71,10 +71,16 @@ export interface RecordContent extends Readonly<z.infer<typeof recordContent>> {
  * grant of a user grant, because the project and the organisation determine it. Keeps an invalid record as it is.
  * @returns undefined if imports ignore the record, or if the record is a key and the comparison leaves out keys
  */
-export function comparedRecord(given: OrganisationRecord, selection: SecretSelection): ComparedRecord | undefined {
-  const { section, orgId } = given;
+export function comparedRecord(
+  exportedRecord: OrganisationRecord,
+  selection: SecretSelection,
+): ComparedRecord | undefined {
+  const { section, orgId } = exportedRecord;
   if (section.keys === true && !selection.withKeys) return undefined;
-  const record = given.invalid === undefined ? normaliseRecord(given, section.completed?.field).record : given;
+  const record =
+    exportedRecord.invalid === undefined
+      ? normaliseRecord(exportedRecord, section.completed?.field).record
+      : exportedRecord;
   if (isGrantToItself(record)) return undefined;
   const id = documentPath(recordKey(record));
   const { body, otpEmail, state } = record;
@@ -83,7 +89,7 @@ export function comparedRecord(given: OrganisationRecord, selection: SecretSelec
     key: hash('sha256', JSON.stringify([section.name, isMoved ? '' : orgId, id]), 'buffer'),
     section: section.name,
     orgId,
-    id: reportedId(given) || orgId,
+    id: reportedId(exportedRecord) || orgId,
     content: {
       body: isMoved ? JSON.stringify({ ...parseObject(body), [ORGANISATION_FIELD]: orgId }) : body,
       secrets: secretDigests(record, selection),

@@ -164,8 +164,8 @@ export class ImportFacts implements FileRecords {
    * instance. Undefined for an organisation without a domain policy of its own.
    */
   loginNamesByDomain(orgId: string): boolean | undefined {
-    const found = this.database.statement('SELECT isByDomain FROM loginPolicies WHERE orgId = ?').get(orgId);
-    return found && found.isByDomain === 1;
+    const columns = this.database.statement('SELECT isByDomain FROM loginPolicies WHERE orgId = ?').get(orgId);
+    return columns && columns.isByDomain === 1;
   }
 
   private possible(losses: readonly ImportLoss[]): ImportLoss | undefined {

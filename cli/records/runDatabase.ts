@@ -258,9 +258,9 @@ export class RunDatabase implements Disposable, Pairing {
 
   /** Yields the first side's records of the given sections. The caller must have compared both sides before. */
   async *pairs(signal: AbortSignal, sections: readonly string[]): AsyncGenerator<ComparedPair, void, void> {
-    const both = `${OF_SECOND} WHERE first.key IS NOT NULL AND second.isRepeat = 0 AND second.${IN_SECTIONS}`;
+    const inBoth = `${OF_SECOND} WHERE first.key IS NOT NULL AND second.isRepeat = 0 AND second.${IN_SECTIONS}`;
     const onlyFirst = `${ONLY_FIRST} AND isRepeat = 0 AND ${IN_SECTIONS}`;
-    for (const sql of [`${both} ORDER BY second.position`, `${onlyFirst} ORDER BY position`])
+    for (const sql of [`${inBoth} ORDER BY second.position`, `${onlyFirst} ORDER BY position`])
       for await (const stored of this.rows(storedRecord, signal, sql, JSON.stringify(sections))) {
         const { key, section, orgId, id, ...texts } = stored;
         const { first, second } = this.contents(section, texts);
@@ -313,9 +313,12 @@ export class RunDatabase implements Disposable, Pairing {
     const columns = this.database.statement(OF_BOTH).get(key);
     if (columns === undefined) return undefined;
     const { first, second, ...record } = sharedRow.parse(columns);
-    const [given, found] = [readContent(first), readContent(second)];
-    const fields = first === second ? [] : this.fieldDifferences(record, withoutSecrets(given), withoutSecrets(found));
-    return { second: found, fields };
+    const [firstContent, secondContent] = [readContent(first), readContent(second)];
+    const fields =
+      first === second
+        ? []
+        : this.fieldDifferences(record, withoutSecrets(firstContent), withoutSecrets(secondContent));
+    return { second: secondContent, fields };
   }
 
   /**
@@ -352,13 +355,13 @@ export class RunDatabase implements Disposable, Pairing {
 
   private loader(side: Side): SideLoader {
     return {
-      add: (given) => {
-        const { section, json, orgId } = given;
+      add: (exportedRecord) => {
+        const { section, json, orgId } = exportedRecord;
         if (section.exported?.providerType !== undefined)
           this.database.run(PROVIDER, orgId, textAt(json, section.key[0] ?? '', orgId), side);
-        this.facts.note(given, side);
-        const loss = side === 'first' ? this.imports.note(given) : undefined;
-        const record = comparedRecord(given, this.selection);
+        this.facts.note(exportedRecord, side);
+        const loss = side === 'first' ? this.imports.note(exportedRecord) : undefined;
+        const record = comparedRecord(exportedRecord, this.selection);
         if (record !== undefined) this.keep(side, record, loss ?? null);
         return record?.key;
       },
@@ -478,8 +481,14 @@ function repeatKey(key: Uint8Array, text: string): Uint8Array {
   return hash('sha256', `${Buffer.from(key).toString('hex')}${text}`, 'buffer');
 }
 
-function countsIn(all: Map<string, OutcomeCounts>, name: string): OutcomeCounts {
-  const counts = all.get(name) ?? { equal: 0, different: 0, differentAsExpected: 0, onlyFirst: 0, onlySecond: 0 };
-  all.set(name, counts);
+function countsIn(countsByName: Map<string, OutcomeCounts>, name: string): OutcomeCounts {
+  const counts = countsByName.get(name) ?? {
+    equal: 0,
+    different: 0,
+    differentAsExpected: 0,
+    onlyFirst: 0,
+    onlySecond: 0,
+  };
+  countsByName.set(name, counts);
   return counts;
 }

@@ -58,8 +58,8 @@ export function noticeBlock(
   others: readonly string[] = [],
 ): Block {
   const { heading, lines } = shownNotices(kind, notices, omitted, others);
-  const all = notices.map((notice) => withFurther(noticeText(notice), notice.further));
-  return { title: heading, lines: withOmitted([...all, ...others], omitted), short: lines, data };
+  const fullLines = notices.map((notice) => withFurther(noticeText(notice), notice.further));
+  return { title: heading, lines: withOmitted([...fullLines, ...others], omitted), short: lines, data };
 }
 
 function withFurther(text: string, further = 0): string {

@@ -41,15 +41,15 @@ function renderLine(line: Line): Html {
 function renderPicture(bars: readonly Bar[]): Html | undefined {
   if (bars.length === 0) return undefined;
   const longest = Math.max(1, ...bars.map(({ parts }) => sizeOf(parts)));
-  const parts = ({ parts: all }: Bar) =>
-    all
+  const parts = ({ parts: barParts }: Bar) =>
+    barParts
       .filter(({ count }) => count > 0)
       .map(({ name, count, tone }) => {
         const width = ((100 * count) / longest).toFixed(2);
         return html`<span class="${tone}" style="width:${width}%" title="${numberText(count)} ${name}"></span>`;
       });
-  const legend = ({ parts: all }: Bar) =>
-    all
+  const legend = ({ parts: barParts }: Bar) =>
+    barParts
       .filter(({ count }) => count > 0)
       .map(({ name, count }) => `${numberText(count)} ${name}`)
       .join(', ');

@@ -61,8 +61,8 @@ export function writtenText(error: unknown): string | undefined {
   const details = [...error.details, ...(errorBody.safeParse(error.cause).data?.details ?? [])];
   const progress = details.map((detail) => importProgress.safeParse(detail).data).find((data) => data !== undefined);
   if (progress === undefined) return undefined;
-  const all = progress.total === undefined ? '' : ` of ${numberText(total(progress.total))}`;
-  return `${numberText(total(progress.written))}${all} records of the file were written before the error`;
+  const totalText = progress.total === undefined ? '' : ` of ${numberText(total(progress.total))}`;
+  return `${numberText(total(progress.written))}${totalText} records of the file were written before the error`;
 }
 
 /** Whether the error comes from the operating system or from SQLite: only their errors have a code. */

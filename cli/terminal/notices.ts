@@ -86,12 +86,12 @@ function groupByKind(groups: readonly NoticeGroup[], examples: number): NoticeGr
 }
 
 function joinGroups(group: NoticeGroup, others: readonly NoticeGroup[], examples: number): NoticeGroup {
-  const all = [group, ...others];
+  const groups = [group, ...others];
   return {
     ...group,
-    text: sharedText(all.map(({ first }) => first)),
-    ids: all.flatMap(({ ids }) => ids).slice(0, examples),
-    count: all.reduce((sum, { count }) => sum + count, 0),
+    text: sharedText(groups.map(({ first }) => first)),
+    ids: groups.flatMap(({ ids }) => ids).slice(0, examples),
+    count: groups.reduce((sum, { count }) => sum + count, 0),
   };
 }
 
@@ -101,10 +101,10 @@ function joinGroups(group: NoticeGroup, others: readonly NoticeGroup[], examples
  */
 function sharedText([first, ...others]: readonly Notice[]): string {
   if (first === undefined) return '';
-  const given = Object.entries({ ...first.params, ...defined({ field: fieldOf(first.params) }) });
+  const entries = Object.entries({ ...first.params, ...defined({ field: fieldOf(first.params) }) });
   const isShared = (name: string, value: string) =>
     others.every(({ params }) => (name === 'field' ? fieldOf(params) : params?.[name]) === value);
-  const params = Object.fromEntries(given.filter(([name, value]) => isShared(name, value)));
+  const params = Object.fromEntries(entries.filter(([name, value]) => isShared(name, value)));
   const row = rows.get(first.reason ?? '');
   return row !== undefined && hasParams(row, params)
     ? noticeMessage({ ...first, params })

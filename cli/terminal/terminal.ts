@@ -35,7 +35,10 @@ const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 export function printable(text: string): string {
-  return text.replace(unprintable, (found) => escapes[found] ?? `\\u{${found.codePointAt(0)?.toString(16)}}`);
+  return text.replace(
+    unprintable,
+    (character) => escapes[character] ?? `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
 }
 
 /**
@@ -121,7 +124,10 @@ const wide =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
 
 function textWidth(text: string): number {
-  return [...text].reduce((width, found) => width + (/\p{M}/u.test(found) ? 0 : wide.test(found) ? 2 : 1), 0);
+  return [...text].reduce(
+    (width, character) => width + (/\p{M}/u.test(character) ? 0 : wide.test(character) ? 2 : 1),
+    0,
+  );
 }
 
 const BATCH_ROWS = 200;

@@ -230,8 +230,8 @@ interface JsonFindings {
 }
 
 /**
- * Inspects a field's value or an element of a list, and adds the problems to `found`. Returns the value in a form that
- * our decoder accepts.
+ * Inspects a field's value or an element of a list, and adds the problems to `findings`. Returns the value in a form
+ * that our decoder accepts.
  */
 type Inspect = (value: unknown, path: string, findings: JsonFindings) => unknown;
 
