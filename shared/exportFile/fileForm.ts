@@ -8,7 +8,10 @@ import { stringContent } from '../json/stringContent.ts';
 import { utf8Text } from '../json/utf8Text.ts';
 import { exportFileLimits } from './manifest.ts';
 
-/** Maps both spellings of each field that may contain an export file to the name in snake_case. */
+/**
+ * For the fields of an import request that may contain an export file: maps each spelling of the field to its name in
+ * snake_case.
+ */
 export const inlineFields: ReadonlyMap<string, string> = new Map([
   ['data_orgs', 'data_orgs'],
   ['dataOrgs', 'data_orgs'],
@@ -23,8 +26,8 @@ export const EXPECTED_FILE = 'expected an export file: an object {"orgs":[…]},
 /**
  * Yields the JSON of an export file in UTF-8. The file may be compressed with gzip, in UTF-16, with a byte order mark,
  * or inside an import request.
- * @param checkSize receives the number of decompressed bytes so far, and may throw
- * @throws JsonError for a damaged file
+ * @param checkSize receives the number of decompressed bytes so far, and throws if they are too many
+ * @throws JsonError if the file is damaged
  */
 export async function* exportFileJson(content: Bytes, checkSize: CheckSize = () => {}): AsyncGenerator<Uint8Array> {
   const { start, rest } = await readStart(utf8Text(decompressed(content, checkSize)), REQUEST_START_BYTES);
@@ -82,8 +85,8 @@ const OPTIONS =
   'the file is an import request with an option other than timeout: remove this field, and specify the option in the call';
 
 /**
- * Yields the text of the only export file in a request, without checking the text.
- * @throws JsonError for a request that contains options, which the user must specify in the call
+ * Yields the text of the export file in an import request, without checking the text.
+ * @throws JsonError if the request contains no file, two files, or an option other than `timeout`
  */
 async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
   const files: string[] = [];
@@ -111,8 +114,8 @@ async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * @throws JsonError for an option, because the user must specify options in the call; also for a scalar in place of the
- *   export file
+ * Whether a value in an import request is the export file.
+ * @throws JsonError if the value is an option other than `timeout`, or a scalar in place of the export file
  */
 function isFile({ path, text, value }: SplitValue): boolean {
   if (text === '') return true;

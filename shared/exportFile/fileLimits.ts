@@ -5,8 +5,8 @@ import { limitedQuantities } from '../limits.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 
 /**
- * By default, the number of records and of clear passwords has no limit, and the limit of organisations depends on the
- * heap.
+ * The maximum numbers in a file. By default, records and clear passwords have no limit, and the limit of organisations
+ * depends on the heap.
  */
 export interface FileLimits {
   readonly organisations?: number;
@@ -14,7 +14,7 @@ export interface FileLimits {
   readonly clearPasswords?: number;
 }
 
-/** The size of the heap, in bytes, that an import needs for each organisation. */
+/** The number of bytes in the heap that an import needs for each organisation. */
 const ORGANISATION_BYTES = 2_200;
 
 const SELECT = 'import fewer organisations of the file at a time, with org_ids (in the command, --org)';
@@ -42,7 +42,10 @@ export class FileBudget {
       });
   }
 
-  /** @throws IdentityError 413 if the file has too many records or clear passwords */
+  /**
+   * Counts a record.
+   * @throws IdentityError 413 if the file has too many records or clear passwords
+   */
   take({ clearPassword }: Pick<OrganisationRecord, 'clearPassword'>): void {
     const { records = UNLIMITED, clearPasswords = UNLIMITED } = this.limits;
     if (++this.records > records)

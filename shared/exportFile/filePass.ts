@@ -25,13 +25,13 @@ export interface FilePass {
   readonly tally: ManifestTally;
   readonly unknown: UnknownFields;
   manifest: Manifest | undefined;
-  /** SHA-256 of the bytes of the whole file, base64url. */
+  /** The SHA-256 hash of the whole file, in base64url. */
   digest: string;
 }
 
 /**
- * Receives a record and its path. In a v1 file, lists next to a record belong to the record. `record` does not contain
- * these lists; `whole` contains those read so far. May throw a `JsonError`.
+ * Receives a record and its path. A v1 file contains some lists next to the record to which they belong: `record` lacks
+ * these lists, and `whole` contains those read so far. The function may throw a `JsonError`.
  */
 type OnRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => void;
 
@@ -40,7 +40,8 @@ export interface PassOptions {
   /** Receives the items of each chunk before they are validated. */
   readonly onItems?: ((items: readonly ExportFileItem[]) => void) | undefined;
   /**
-   * Receives the number of organisations read so far. The pass waits for the promise before it reads the next records.
+   * Receives the number of organisations read so far. The pass waits for the returned promise before it reads the next
+   * records.
    */
   readonly onOrganisations?: (count: number) => Promise<void> | undefined;
   /**
@@ -49,8 +50,8 @@ export interface PassOptions {
    */
   readonly onEntry?: (entry: OrganisationDraft, tally: ManifestTally) => void;
   /**
-   * The drafts of an earlier pass over the same file. A second pass is needed if records precede the id of their
-   * organisation.
+   * The drafts of an earlier pass over the same file. They contain what the file may contain only after the records:
+   * the organisations' ids, and the lists next to records in a v1 file.
    */
   readonly knownDrafts?: readonly OrganisationDraft[] | undefined;
   /**
@@ -62,7 +63,7 @@ export interface PassOptions {
 
 /**
  * Reads and validates an export file once.
- * @throws IdentityError INVALID_ARGUMENT with the paths of the first 100 issues
+ * @throws IdentityError INVALID_ARGUMENT if the file is invalid, with the paths of the first 100 issues
  */
 export async function readFile(source: ExportFileSource, signal: AbortSignal, options: PassOptions): Promise<FilePass> {
   const reading = passFile(source, signal, options);
@@ -73,8 +74,8 @@ export async function readFile(source: ExportFileSource, signal: AbortSignal, op
 }
 
 /**
- * Yields each chunk of a file after the records in this chunk have been read.
- * @throws IdentityError INVALID_ARGUMENT with the paths of the first 100 issues
+ * Yields each chunk of a file after it has read the records in the chunk.
+ * @throws IdentityError INVALID_ARGUMENT if the file is invalid, with the paths of the first 100 issues
  */
 export async function* passFile(
   source: ExportFileSource,
@@ -90,8 +91,8 @@ export async function* passFile(
     for await (const chunk of chunksInTurns(source.open(signal))) {
       signal.throwIfAborted();
       digest.update(chunk);
-      // Limit white space here too: the server limits it only in request bodies. An object in a bucket, or a string
-      // with escapes, may contain any amount.
+      // Limit white space here too, because the server limits it only in request bodies. A file in a bucket, or in a
+      // string of the body with escapes, may contain any amount of white space.
       if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw new JsonError([], TOO_MUCH_WHITE_SPACE);
       const items = reader.push(chunk);
       onItems?.(items);
@@ -129,7 +130,7 @@ export function createPass(): FilePass {
   return { drafts: [], taken: 0, tally, unknown, manifest: undefined, digest: '' };
 }
 
-/** The entries before position `end` must be complete. */
+/** Passes the entries before position `end` of `orgs` to `onEntry`, and drops them. These entries must be complete. */
 function takeEntries(pass: FilePass, end: number, onEntry: NonNullable<PassOptions['onEntry']>): void {
   for (const draft of pass.drafts.splice(0, end - pass.taken)) {
     pass.taken++;
@@ -137,7 +138,7 @@ function takeEntries(pass: FilePass, end: number, onEntry: NonNullable<PassOptio
   }
 }
 
-/** Creates missing drafts up to this entry. `entry` is the entry's position in `orgs`. */
+/** Returns the draft of the entry at a position in `orgs`. Creates the missing drafts up to this entry. */
 export function draftAt({ drafts, taken }: FilePass, entry: number): OrganisationDraft {
   while (taken + drafts.length <= entry) drafts.push(new OrganisationDraft(taken + drafts.length));
   const draft = drafts[entry - taken];
@@ -145,7 +146,10 @@ export function draftAt({ drafts, taken }: FilePass, entry: number): Organisatio
   return draft;
 }
 
-/** @throws JsonError for an invalid item */
+/**
+ * Adds an item of a file to a pass.
+ * @throws JsonError if the item is invalid
+ */
 export function addItem(
   item: ExportFileItem,
   pass: FilePass,
@@ -171,7 +175,8 @@ export function addItem(
 }
 
 /**
- * A record of a v1 file. `own` lacks the lists that the file contains next to the record; `whole` contains these lists.
+ * A record, without and with the lists that a v1 file contains next to the record: `own` lacks these lists, and `whole`
+ * contains them.
  */
 interface AddedRecord {
   readonly own: OrganisationRecord;
@@ -205,12 +210,12 @@ function readManifest(value: unknown, { path }: ExportFileItem): Manifest {
 const MAX_UNKNOWN_FIELDS = 100;
 const MAX_NAME_LENGTH = 200;
 /**
- * Names beyond the limit count under this name. A field `__proto__` counts under it too, because many JSON clients drop
- * a field `__proto__`.
+ * The name that stands for all names beyond the limit. It also stands for `__proto__`, because many JSON clients drop a
+ * field with this name.
  */
 const OTHERS = '*';
 
-/** Limits the number of names, so that memory and response stay small. */
+/** Counts the unknown fields of a file by name. Limits the number of names, so that memory and response stay small. */
 class UnknownFields {
   private readonly counted = new Map<string, number>();
 
@@ -230,7 +235,7 @@ class UnknownFields {
   }
 }
 
-/** Collects only as many issues as a response may contain. */
+/** Collects the issues of a file, and reports at most as many issues as a response may contain. */
 export class Violations {
   private readonly violations: FieldViolation[] = [];
 
@@ -252,13 +257,13 @@ export class Violations {
     this.violations.push({ field: formatPath(path), description: message, record });
   }
 
-  /** @throws IdentityError INVALID_ARGUMENT with all issues, if there are any */
+  /** @throws IdentityError INVALID_ARGUMENT if there are issues */
   throwIfAny(): void {
     if (this.violations.length > 0) throw invalidRequest(this.violations.slice(0, MAX_ISSUES));
   }
 }
 
-/** Issues contain the record's id, because in a large file the path alone hardly helps to find the record. */
+/** Returns the record's id for an issue, because in a large file the path alone hardly helps to find the record. */
 function recordId({ name, value }: ExportFileItem): string | undefined {
   const section = findSection(name);
   if (section === undefined || !isList(section) || !isJsonObject(value)) return undefined;

@@ -19,16 +19,16 @@ export type RecordItem = Pick<ExportFileItem, 'text' | 'path' | 'isTooLarge'>;
 
 interface RecordReading {
   readonly orgId: string;
-  /** Whether to check the rules of the record's fields; checking each record once is enough. */
+  /** Whether to check the rules of the record's fields. If the file is read several times, one check is enough. */
   readonly checked: boolean;
-  /** Adds to the record's value the lists that a v1 file contains next to the record. */
+  /** Completes the record's value with the lists that a v1 file contains next to the record. */
   readonly complete?: (value: unknown) => unknown;
 }
 
 /**
- * Reads a record of a file. If the record is invalid, `invalid` contains the issue, and the other fields contain
- * everything that can be read.
- * @param parsed the parsed text, which may become the record's JSON; by default, the function parses the text
+ * Reads a record of a file. If the record is invalid, `invalid` of the result contains the issue, and the other fields
+ * contain everything that can be read.
+ * @param parsed the parsed text of `item`, which may become the record's JSON; by default, the function parses the text
  */
 export function readFileRecord(
   section: Section,
@@ -56,12 +56,14 @@ export function readFileRecord(
 }
 
 /**
- * The maximum number of attempts to read a record. A record needs several attempts if some problems become visible only
- * after the removal of others.
+ * The maximum number of attempts to read a record. Another attempt is needed if the removal of invalid parts reveals
+ * further invalid parts.
  */
 const MAX_READINGS = 20;
 
-/** Returns the last error if an import cannot leave out an invalid part. */
+/**
+ * Reads a record without its invalid parts. Returns the last error if an import cannot leave out one of these parts.
+ */
 function readWithoutInvalid(
   section: Section,
   parse: () => unknown,
@@ -100,7 +102,7 @@ function emptyReason(section: Section, value: unknown): string | undefined {
   return isList(section) && isEmpty(value) ? 'the record is empty' : undefined;
 }
 
-/** Returns undefined if a value has a wrong type. */
+/** Reads an invalid record without checking its rules. Returns undefined if a value has a wrong type. */
 function readLeniently(read: () => OrganisationRecord, invalid: RecordIssue): OrganisationRecord | undefined {
   try {
     return { ...read(), invalid };
@@ -119,8 +121,8 @@ function tooLargeIssue(path: JsonPath): RecordIssue {
 const MAX_LISTED_FIELDS = 10;
 
 /**
- * Returns the issue of an invalid record: ZITADEL's message for the first broken rule, if any, and the path of each
- * invalid field in the file.
+ * Returns the issue of an invalid record: ZITADEL's message for the first broken rule, if any, and the paths of the
+ * first 10 invalid fields in the file.
  */
 export function invalidRecordIssue({ issues }: InvalidRecordError, path: JsonPath): RecordIssue {
   const fields = issues.slice(0, MAX_LISTED_FIELDS).map((issue) => invalidField(issue, path));
@@ -129,7 +131,7 @@ export function invalidRecordIssue({ issues }: InvalidRecordError, path: JsonPat
 
 /**
  * @param more the number of further invalid fields
- * @param zitadels ZITADEL's message for the first problem
+ * @param zitadels ZITADEL's message for the first problem, if any
  */
 function invalidIssue(fields: readonly InvalidElement[], more = 0, zitadels?: string): RecordIssue {
   const [first = '', ...others] = [

@@ -26,7 +26,7 @@ export function fileWarnings(
 /**
  * Warns if login names of organisations without a domain policy would change. They change if the exporting instance
  * adds the domain to login names by default, but the importing instance does not.
- * @param byDefault whether the importing instance adds the domain to the login names of an organisation without a
+ * @param byDefault whether the importing instance adds the domain to login names if an organisation has no domain
  *   policy
  */
 export function loginNameWarnings(

@@ -6,7 +6,10 @@ export class FileWriter {
   private texts: string[] = ['{"orgs":['];
   private field: string | undefined;
   private isList = false;
-  /** The text to write before the next entry of `orgs`, and before the next record of the current field. */
+  /**
+   * `entry` is the text to write before the next entry of `orgs`, and `record` before the next record of the current
+   * field.
+   */
   private readonly separators = { entry: '', record: '' };
 
   /** @param opening the beginning of an organisation's entry, such as `{"orgId":"1"` */
@@ -15,7 +18,7 @@ export class FileWriter {
     this.separators.entry = ',';
   }
 
-  /** If the field is not a list, `values` must contain a single value. */
+  /** Adds values to a field of the current entry. If the field is not a list, `values` must contain a single value. */
   add(field: { readonly name: string; readonly isList: boolean }, values: readonly string[]): void {
     if (field.name !== this.field) {
       this.closeField();

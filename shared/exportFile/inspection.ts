@@ -28,27 +28,35 @@ export interface Inspection {
    * select this organisation. Several entries may belong to the same organisation.
    */
   readonly entries: readonly (number | undefined)[];
-  /** By section, the number of records of the selected organisations. The organisations' own records do not count. */
+  /**
+   * For each section, the number of records of the selected organisations. The organisations' own records do not count.
+   */
   readonly counts: Readonly<Record<string, number>>;
-  /** By section, how many records in `counts` are inside other records of the file. */
+  /** For each section, how many of the records in `counts` the file contains inside other records. */
   readonly nested: Readonly<Record<string, number>>;
   /** The sections that contain invalid records, or records with invalid parts that an import leaves out. */
   readonly invalid: ReadonlySet<string>;
-  /** By section, the number of records that the request does not select, including organisations. */
+  /**
+   * For each section, the number of records that the request does not select. Under `org`, the number of organisations
+   * that the request does not select.
+   */
   readonly leftOut: Readonly<Record<string, number>>;
   /** How often the file contains each unknown field; for an unknown list, the number of its elements. */
   readonly unknown: Readonly<Record<string, number>>;
   /** The numbers of selected organisations and users without a state; undefined if all of them have a state. */
   readonly unknownStates: UnknownStates | undefined;
-  /** How many selected people have no state and would become initial, because their address is unverified. */
+  /**
+   * How many selected people would get the state INITIAL, because the file lacks their state and their e-mail address
+   * is unverified.
+   */
   readonly initialPeople: number;
   readonly stated: StatedContent;
   /** Whether the file has a manifest, which proves that the file is complete and unchanged. */
   readonly proved: boolean;
   readonly manifest: Manifest | undefined;
-  /** The manifest must contain the same values. */
+  /** The counts and the digest of the records in the file. A manifest must contain the same values. */
   readonly tally: Pick<Manifest, 'counts' | 'digest'>;
-  /** SHA-256 of the file's bytes, base64url. */
+  /** The SHA-256 hash of the whole file, in base64url. */
   readonly digest: string;
 }
 
@@ -83,11 +91,11 @@ interface InspectionOptions extends Pick<PassOptions, 'onItems'> {
    * organisation must precede its records.
    */
   readonly isOnce?: boolean;
-  /** By default, the import includes all organisations. */
+  /** Returns whether the request selects the organisation. By default, it selects all organisations. */
   readonly isSelected?: (orgId: string) => boolean;
   readonly limits?: FileLimits;
   /**
-   * Receives the selected records, each with the lists that a v1 file contains next to it. The organisations' own
+   * Receives the selected records, including the lists that a v1 file contains next to a record. The organisations' own
    * records come last.
    */
   readonly visitor?: RecordVisitor | undefined;
@@ -96,7 +104,8 @@ interface InspectionOptions extends Pick<PassOptions, 'onItems'> {
 /**
  * Validates a whole export file before an import writes anything. If the file has a manifest, compares the records with
  * the manifest.
- * @throws IdentityError INVALID_ARGUMENT with the paths of the first 100 issues; 413 if the file exceeds a limit
+ * @throws IdentityError INVALID_ARGUMENT if the file is invalid, with the paths of the first 100 issues; 413 if the
+ *   file exceeds a limit
  */
 export async function inspect(
   source: ExportFileSource,
@@ -154,7 +163,7 @@ function lacksState({ invalid, state }: OrganisationRecord): boolean {
  * Yields the bytes of an export by this service. After the last byte, checks by the manifest that the export is
  * complete and unchanged. Reads the export once; memory does not grow with the size of the export.
  * @param onItems receives the items of each chunk before they are validated
- * @throws IdentityError INVALID_ARGUMENT that lists what is missing, invalid or different
+ * @throws IdentityError INVALID_ARGUMENT if the export is incomplete, invalid or changed
  */
 export async function* proveExport(
   source: ExportFileSource,
@@ -173,7 +182,7 @@ export function requireManifest(manifest: Manifest | undefined): Manifest {
 }
 
 export interface TallyOptions extends Pick<PassOptions, 'onItems'> {
-  /** An organisation's own record comes after the organisation's other records. */
+  /** Receives each record. An organisation's own record comes after the organisation's other records. */
   readonly onRecord?: (record: OrganisationRecord) => void;
 }
 
@@ -208,9 +217,9 @@ export function tallyOrganisation(record: OrganisationRecord | undefined, tally:
 const MANY_ORGANISATIONS = 1_000;
 
 /**
- * Rejects a file inside the request if the file has too many organisations. This is much faster than reading all
- * records first. Does not check a file in a bucket, because this check would download the file a second time.
- * @throws IdentityError 413
+ * Counts the organisations of a file inside the request, because this is much faster than reading all records first.
+ * Does not count in a file in a bucket, because that would download the file a second time.
+ * @throws IdentityError 413 if the file has too many organisations
  */
 async function countOrganisations(source: ExportFileSource, signal: AbortSignal, limits: FileLimits = {}) {
   const { organisations = UNLIMITED } = limits;
@@ -241,7 +250,7 @@ function select(
   };
 }
 
-/** @throws IdentityError INVALID_ARGUMENT that lists each difference between the file and its manifest */
+/** @throws IdentityError INVALID_ARGUMENT if the file differs from its manifest */
 export function checkManifest(manifest: Manifest, tally: Inspection['tally']): void {
   const names = new Set([...Object.keys(manifest.counts), ...Object.keys(tally.counts)]);
   const violations: FieldViolation[] = [...names]
@@ -288,8 +297,8 @@ function describeAll(violations: readonly FieldViolation[]): string {
 type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected'>>;
 
 /**
- * Reads the file a second time if records precede the id of their organisation. A v1 file also needs a second read if a
- * visitor receives the lists next to records.
+ * Reads the file, and reads it again if records precede the id of their organisation. With a visitor, also reads a v1
+ * file again if it contains lists next to records.
  */
 async function readRecords(source: ExportFileSource, signal: AbortSignal, reading: Reading) {
   const { visitor } = reading;
@@ -375,7 +384,7 @@ function mergeEntries(drafts: readonly OrganisationDraft[], violations: Violatio
   return { organisations: merged.map((draft) => draft.toHeader()), entries };
 }
 
-/** @param firstPath the path of the earlier value */
+/** @param firstPath the path of the earlier value that the value at `path` contradicts */
 function contradictionError(path: JsonPath, firstPath: string): JsonError {
   return new JsonError(path, `contradicts ${firstPath}: remove one of them`);
 }

@@ -25,21 +25,21 @@ export const leftToDoEntry = z.object({
 
 export type LeftToDoEntry = z.infer<typeof leftToDoEntry>;
 
-/** A manual step, and the number of unlisted steps with the same message (`further`). */
+/** A manual step. `further` is the number of unlisted steps with the same message. */
 export type CountedEntry = LeftToDoEntry & { readonly further?: number | undefined };
 
-/** Limits the steps per rule, so that memory and the manifest do not grow with the file. */
+/** The maximum number of listed steps of one rule, so that memory and the manifest do not grow with the file. */
 const MAX_LISTED = 100;
 /**
- * The maximum size in bytes of the steps that one rule lists. A manifest must have room for the steps of all rules and
- * for the other fields.
+ * The maximum size in bytes of the steps that one rule lists. This limit leaves room in a manifest for the steps of all
+ * rules and for the other fields.
  */
 export const MAX_LISTED_BYTES = Math.floor(
   (0.8 * MAX_DOCUMENT_BYTES) / [...leftToDoRules, ...otherRules].filter(({ scope }) => scope !== 'file').length,
 );
 /**
- * The maximum length of ids and messages, which may quote texts of records. Even if every character must be escaped, a
- * manifest then has room for at least one step of each rule.
+ * The maximum length of ids and messages, which may quote texts of records. With this limit, a manifest has room for at
+ * least one step of each rule, even if every character must be escaped.
  */
 const MAX_TEXT_CHARACTERS = 1_000;
 
@@ -53,9 +53,12 @@ export class LeftToDo {
   private readonly rules: ReadonlyMap<string, readonly LeftToDoRule[]>;
   private readonly listed = new Map<LeftToDoRule, BoundedList<LeftToDoEntry>>();
   private readonly last = new Map<LeftToDoRule, string>();
-  /** The organisations whose domain policy validates domains. In a file, the policy comes before the domains. */
+  /**
+   * The ids of the organisations whose domain policy validates domains. They are known in time, because a file contains
+   * the policy before the domains.
+   */
   private readonly validating = new Set<string>();
-  /** For a listed step: the number of unlisted steps with the same message and record type. */
+  /** Maps a listed step to the number of unlisted steps with the same message and record type. */
   private readonly further = new Map<LeftToDoEntry, number>();
 
   /** @param reader whether the messages are for a user of the command or of the interface */
@@ -76,13 +79,14 @@ export class LeftToDo {
         this.add(rule, section, document, rule.params?.(document));
   }
 
-  /** @param providers the ids of the identity providers to which the record refers, and which the file lacks */
+  /** @param providers the ids of the identity providers that the file lacks although the record refers to them */
   addMissingProviders(section: Section, document: StoredDocument, providers: readonly string[]): void {
     if (providers.length > 0) this.add(missingProviders(section, this.content), section, document, { providers });
   }
 
   /**
-   * Other modules call this method only for rules that depend on several records.
+   * Adds a step of a rule. Other modules call this method for rules that depend on several records; `addRecord` calls
+   * it for all other rules.
    * @param values the parameters of the rule's texts
    */
   add(rule: LeftToDoRule, section: Section, document: StoredDocument, values: IssueValues = {}): void {
@@ -114,9 +118,9 @@ export class LeftToDo {
   }
 
   /**
-   * Returns the listed steps, each with the number of unlisted steps that have the same message. Call this after the
-   * whole file was read, when the secrets in the file are known. If the request selected secrets that are missing, the
-   * step about them has another text.
+   * Returns the listed steps, each with the number of unlisted steps that have the same message. Call this only after
+   * the whole file was read, because `content` must contain which secrets the file has. If the request selected secrets
+   * that the file lacks, the step about these secrets has another text.
    */
   countedEntriesFor(content: FileContent): CountedEntry[] {
     return this.rulesFor(content).flatMap((rule) =>
@@ -135,8 +139,8 @@ export class LeftToDo {
   }
 
   /**
-   * Returns the changed fields of a step about missing secrets. If the request selected the secrets, the source lacks
-   * them too, so the step has another reason and message.
+   * Returns the fields to replace in a step about missing secrets. If the request selected the secrets, the source
+   * lacks them too, so the step gets another reason and message. Otherwise, returns no fields.
    */
   private lacked({ lacks }: LeftToDoRule, { asked }: FileContent): Partial<LeftToDoEntry> {
     if (lacks === undefined || asked?.[lacks.field] !== true) return {};

@@ -20,8 +20,8 @@ import { allReleases, type ReleaseRange } from '../organisation/zitadelReleases.
 
 export interface FileContent {
   /**
-   * Whether the file contains the secrets of this kind. Undefined until the whole file was read: until then, `LeftToDo`
-   * collects the steps for both answers.
+   * `withPasswords`, `withOtp` and `withKeys` are true if the file contains secrets of this kind. They are undefined
+   * until the whole file was read. Until then, `LeftToDo` collects the steps for both cases.
    */
   readonly withPasswords?: boolean;
   readonly withOtp?: boolean;
@@ -43,8 +43,8 @@ export interface LeftToDoRule extends Pick<ManualStep, 'scope' | 'unlessValidate
   readonly reason: string;
   readonly row: IssueRow;
   /**
-   * The rule applies if the file lacks the secrets `field`. If the request selected these secrets, the source lacks
-   * them too, and `step` replaces the rule's own step.
+   * Present if the rule concerns a file without the secrets `field`. If the request selected these secrets, the source
+   * lacks them too. Then `step` replaces the rule's own step.
    */
   readonly lacks?: { readonly field: SecretField; readonly step: Pick<LeftToDoRule, 'reason' | 'row'> };
   readonly when?: (content: FileContent) => boolean;
@@ -75,7 +75,7 @@ function ofLacking(
   return { ...stepOf(`${kind}_missing`, ...names), scope: 'file', when, lacks: { field, step } };
 }
 
-/** The rules for imports into any target (specification 8.4). */
+/** The rules that do not follow from facts about ZITADEL (specification 8.4). */
 const forEveryTarget: readonly LeftToDoRule[] = [
   { ...stepOf('instance_not_exported', 'org'), scope: 'file' },
   ofLacking('passwords', 'withPasswords', ['humanUsers'], false),
@@ -107,8 +107,8 @@ const uses = recordSections.flatMap((section) =>
  */
 const rulesByFact: ReadonlyMap<ZitadelFact, readonly LeftToDoRule[]> = new Map(
   [...Map.groupBy(uses, ({ fact }) => fact)].map(([fact, shared]) => {
-    // A rule checks only a single record. If a fact depends on other records too, the import into ZITADEL itself adds
-    // the steps.
+    // A rule checks only a single record. So the rules of a fact that also depends on other records apply to no section
+    // here; the import into ZITADEL adds the steps.
     const sections = 'dependsOnFile' in fact ? [] : shared.map(({ section }) => section);
     return [fact, (fact.steps ?? []).map((step) => ({ ...stepRule(fact, step), sections }))];
   }),
@@ -118,7 +118,7 @@ export function rulesOf(fact: RecordFact): readonly LeftToDoRule[] {
   return rulesByFact.get(fact) ?? [];
 }
 
-/** Creates a rule that applies only to files for ZITADEL. */
+/** Creates the rule for a manual step of a fact about ZITADEL. The rule applies only to files for ZITADEL. */
 function stepRule(fact: Omit<FieldFact, 'does' | 'fields'>, step: ManualStep): LeftToDoRule {
   const { reason, because: _, remedy: __, byHand, ifWith, ifWithout, ...others } = step;
   return {
@@ -135,7 +135,7 @@ function stepRule(fact: Omit<FieldFact, 'does' | 'fields'>, step: ManualStep): L
   };
 }
 
-/** All rules that depend on a single record, in the order of the entries. */
+/** All rules that depend on a single record, in the order in which a manifest lists their steps. */
 export const leftToDoRules: readonly LeftToDoRule[] = [...forEveryTarget, ...[...rulesByFact.values()].flat()];
 
 /** The rule for a record that refers to organisations outside the file, or to their projects. */

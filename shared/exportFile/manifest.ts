@@ -14,7 +14,7 @@ import { leftToDoEntry } from './leftToDo.ts';
 export const exportFileLimits: SplitLimits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
 export const MAX_MANIFEST_BYTES = exportFileLimits.valueBytes;
 
-/** In characters. The ids of this service are UUIDs, which are shorter. */
+/** The maximum number of characters in an instance's id. The ids of this service are UUIDs, which are shorter. */
 const MAX_INSTANCE_ID = 200;
 
 const INSTANCE_ID = 'The exporting instance’s id, the same at all its addresses; absent in a file for ZITADEL.';
@@ -87,8 +87,8 @@ const ignoredField = z.strictObject({
 });
 
 /**
- * Returns the kinds of values that the source certainly lacks if the file lacks them. Returns no kinds if the manifest
- * does not list the selected secrets.
+ * Returns for each kind of value whether the source certainly lacks a value that the file lacks. If the manifest does
+ * not list the selected secrets, this is false for every kind.
  */
 export function statedContent(manifest: Pick<Manifest, 'secrets'> | undefined): StatedContent {
   if (manifest?.secrets === undefined) return nothingStated;
@@ -196,7 +196,7 @@ function formatDigest(sum: bigint): string {
 
 const recordForm = 'each in the form of ZITADEL’s message `zitadel.admin.v1.DataOrg`';
 
-/** Makes a field optional: absent or, in an import, `null`. */
+/** Returns a schema that also accepts an absent field. For imports, the schema also accepts `null`. */
 type MayBeAbsent = (schema: z.ZodType) => z.ZodType;
 
 function organisationShape(absent: MayBeAbsent): Record<string, z.ZodType> {
@@ -208,7 +208,10 @@ function organisationShape(absent: MayBeAbsent): Record<string, z.ZodType> {
   return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, absent(schema)]));
 }
 
-/** The schema describes only the inner object, and the fields that ZITADEL's definition lacks. */
+/**
+ * Returns the schema of a section's records. It describes only the inner object, and the fields that ZITADEL's
+ * definition lacks.
+ */
 function recordsSchema(section: Section, absent: MayBeAbsent): z.ZodType {
   const { inner } = section;
   const kept = keptFields(section).map((field) => ({

@@ -1,5 +1,5 @@
-// Checks that an import can mirror a file, and returns the sections that the file contains completely. To mirror a
-// file, an import also deletes the records that the file lacks.
+// To mirror a file, an import also deletes the records that the file lacks. This module checks that a file permits
+// this, and returns the sections that the file contains completely.
 
 import { SECOND_MS } from '../clock.ts';
 import { invalidRequest } from '../errors/errors.ts';
@@ -11,19 +11,20 @@ import { type Collection, documentId, documentPath, type StoredDocument } from '
 import type { Inspection } from './inspection.ts';
 import type { Manifest } from './manifest.ts';
 
-/** The maximum difference between two clocks that still count as right. */
+/** The maximum difference between the clocks of two servers if both clocks still count as right. */
 const CLOCK_SKEW_MS = 300 * SECOND_MS;
 
 /**
  * Whether the read time of a file is in the future, because the clock of the source is wrong. If an import accepted
- * such a file, later files would count as older.
+ * such a file, later exports would count as older than this file.
  */
 export function isOfTheFuture({ readTime }: Pick<Manifest, 'readTime'>): boolean {
   return Date.parse(readTime) > Date.now() + CLOCK_SKEW_MS;
 }
 
 /**
- * The manifest must list the completely read sections, and contain a valid read time that is not in the future.
+ * Checks that an import can mirror a file: the manifest must list the completely read sections, and contain a valid
+ * read time that is not in the future.
  * @throws IdentityError INVALID_ARGUMENT if an import cannot mirror the file
  */
 export function requireMirrorable({ manifest }: Inspection): void {

@@ -18,7 +18,8 @@ import { invalidRecordIssue } from './fileRecord.ts';
 import type { ExportFileItem } from './reader.ts';
 
 /**
- * For a section: the lists that a v1 file contains next to the record, but a v2 file inside the record (zitadel 2.1).
+ * Maps a section to lists that belong to its record. A v1 file contains these lists next to the record, whereas a v2
+ * file contains them inside (zitadel 2.1).
  */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;
 
@@ -27,7 +28,10 @@ export interface OrganisationHeader {
   /** The organisation's own record, which may be invalid; undefined if the file contains only the organisation's id. */
   readonly record: OrganisationRecord | undefined;
   readonly additions: V1Additions;
-  /** If an import has created the organisation in the source: the id of the instance that exported the organisation. */
+  /**
+   * The id of the instance from which the source imported the organisation; undefined if no import created it, or if
+   * the id is unknown.
+   */
   readonly importedFrom: string | undefined;
   /** Whether the file contains records with login names in this organisation. */
   readonly hasLoginNames: boolean;
@@ -36,18 +40,18 @@ export interface OrganisationHeader {
   /** Whether the organisation must validate its domains; undefined if the file has no valid domain policy. */
   readonly validatesDomains: boolean | undefined;
   /**
-   * The issue of an invalid domain policy. The policy would decide where login names must be unique, so this is then
-   * unknown.
+   * The issue of an invalid domain policy. Because of this issue, it is unknown whether login names must be unique in
+   * the organisation or in the whole instance.
    */
   readonly domainPolicyIssue: RecordIssue | undefined;
   /**
-   * For each mark, such as `primary`, the path of the organisation's last record in the file with this mark. See
-   * `AdjustedField.marks`.
+   * Maps each mark, such as `primary`, to the path of the organisation's last record in the file with this mark (see
+   * `AdjustedField.marks`).
    */
   readonly lastMarked: ReadonlyMap<string, string>;
   /**
-   * For each field whose values belong to a record that the file does not contain, the number of values. Imports drop
-   * these values.
+   * Maps a field to the number of its values, if the values belong to a record that the file lacks. Imports drop these
+   * values.
    */
   readonly orphaned: Readonly<Record<string, number>>;
 }
@@ -57,8 +61,8 @@ const v1ListOwners: ReadonlyMap<string, Section> = new Map(
 );
 
 /**
- * Adds the lists that a v1 file contains next to a record to the record's value. If the value already has a list with
- * the same name, the added list replaces it.
+ * Completes a record's value with the lists that a v1 file contains next to the record. These lists replace lists with
+ * the same name in the value.
  */
 export function withAdditions(section: Section, value: unknown, additions: V1Additions): unknown {
   const lists = additions.get(section);
@@ -75,12 +79,12 @@ interface InvalidField {
 /** A value in one entry that contradicts a value of the same field in another entry of the same organisation. */
 interface Contradiction {
   readonly path: JsonPath;
-  /** The path of the first value. */
+  /** The path of the value that comes first in the file, formatted for an error. */
   readonly firstPath: string;
 }
 
 export class OrganisationDraft {
-  /** For each field of the organisation, the position of the entry in `orgs` that contains the field. */
+  /** Maps each field of the organisation to the position in `orgs` of the entry that contains the field. */
   private readonly entries = new Map<string, number>();
   private readonly entry: number;
   readonly additions = new Map<Section, Record<string, unknown[]>>();
@@ -92,11 +96,11 @@ export class OrganisationDraft {
   private importedFrom: string | undefined;
   private invalidField: InvalidField | undefined;
   /**
-   * The sections whose lists next to the record contain an invalid element, so that the record is invalid too. Only v1
-   * files have such lists.
+   * The sections whose record is invalid because a list next to the record contains an invalid element. Only v1 files
+   * have lists next to records.
    */
   readonly invalidAdditions = new Set<Section>();
-  /** The sections with lists next to the record in v1 files, if the file also contains the record. */
+  /** The sections whose record the file contains, and may complete with lists next to the record, as in v1 files. */
   private readonly completed = new Set<Section>();
   private hasLoginNames = false;
   private domainPolicyIssue: RecordIssue | undefined;
@@ -108,16 +112,16 @@ export class OrganisationDraft {
     this.entry = entry;
   }
 
-  /** Undefined if the file does not contain the id, or not yet. */
+  /** The organisation's id; undefined until the id has been added. */
   get orgId(): string | undefined {
     return typeof this.fields.orgId === 'string' ? this.fields.orgId : undefined;
   }
 
   /**
-   * Adds a field that is not a section, or an element of a list that only v1 files have.
+   * Adds a field that is not a section, or an element of a list that a v1 file contains next to a record.
    * @param value the parsed text; undefined if the text is too large
    * @returns the paths of the unknown fields in the value
-   * @throws JsonError for an invalid id
+   * @throws JsonError if the field is an invalid id of the organisation
    */
   addField(item: ExportFileItem, value: unknown): readonly string[] {
     const owner = v1ListOwners.get(item.name);
@@ -138,7 +142,7 @@ export class OrganisationDraft {
   }
 
   private addOwnField({ name, isTooLarge }: ExportFileItem, value: unknown): readonly string[] {
-    // Imports ignore this field. Only exports of organisations without their other records contain it.
+    // Imports ignore `importedFrom`. Only exports with `orgs_only` contain this field.
     if (name === IMPORTED_FROM) {
       this.importedFrom = typeof value === 'string' ? value : undefined;
       return [];
@@ -159,10 +163,7 @@ export class OrganisationDraft {
     return readMessage(schema, structuredClone(value), {}).unknown.fields.map((path) => `${name}.${path}`);
   }
 
-  /**
-   * Notes the policies that apply to other records, and the sections whose record may have lists next to it in a v1
-   * file.
-   */
+  /** Notes what the record means for the organisation's other records and lists, such as the rules of a policy. */
   observe(record: OrganisationRecord): void {
     const { section, json } = record;
     this.hasRecords = true;
@@ -173,8 +174,8 @@ export class OrganisationDraft {
     }
     for (const mark of section.adjusted?.marks(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
     this.hasLoginNames ||= claimsLoginNames(section);
-    // If there are several policies, use the first, because the import writes the first. A policy that breaks a rule is
-    // not imported, so ignore it.
+    // If the file contains a policy several times, use the first, because the import writes the first. Ignore a policy
+    // that breaks a rule, because the import does not write it.
     if (section === domainPolicySection) this.validatesDomains ??= requiresValidation(json);
     if (section === passwordPolicySection && checkComplexityPolicy(json) === undefined)
       this.passwordComplexity ??= parseComplexity(json);

@@ -23,13 +23,13 @@ export interface PairedExport {
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
   readonly onItems: NonNullable<PassOptions['onItems']>;
   readonly isSelected: (orgId: string) => boolean;
-  /** Receives the selected records to which the other export has no equal record. */
+  /** Receives a selected record if the other export contains no equal record. */
   readonly visitor: Pick<RecordVisitor, 'add'>;
 }
 
 export type PairedInspection = Pick<Inspection, 'organisations' | 'manifest' | 'stated' | 'tally'>;
 
-/** A record of which both exports contain the same bytes. */
+/** A record that consists of the same bytes in both exports. */
 export interface EqualRecord {
   readonly section: Section;
   readonly orgId: string;
@@ -39,12 +39,12 @@ export interface EqualRecord {
 }
 
 export interface Pairing {
-  /** Returns whether the bytes of a section's records are compared. Records of other sections are always decoded. */
+  /** Returns whether to compare the bytes of a section's records. If not, these records are always decoded. */
   readonly isPaired: (section: Section) => boolean;
   readonly onEqual: (record: EqualRecord) => void;
 }
 
-/** The maximum size of the records of one export that wait until the other export contains an equal record. */
+/** The maximum size, in bytes, of the records of one export that wait for an equal record in the other export. */
 const MAX_WAITING_BYTES = 8_000_000;
 
 /**
@@ -70,7 +70,7 @@ export async function readPaired(
   const [first, second] = [open(exports[0]), open(exports[1])];
   try {
     for (;;) {
-      // Read the export with fewer waiting records, so that few records wait.
+      // Read the export that is behind, which is the export with fewer waiting bytes. So few records must wait.
       const isSecondBehind = second.waitingBytes < first.waitingBytes;
       const side = first.isOver || (isSecondBehind && !second.isOver) ? second : first;
       if (side.isOver) break;
@@ -100,7 +100,7 @@ class PairedSide {
   private readonly pass = createPass();
   private readonly chunks: AsyncGenerator<Uint8Array>;
   private next: Promise<IteratorResult<Uint8Array>>;
-  /** The records that wait until the other export contains an equal record, by their text, in the order of the file. */
+  /** The records that wait for an equal record in the other export, by their text, in the order of the file. */
   private readonly waiting = new Map<string, ExportFileItem>();
   waitingBytes = 0;
   isOver = false;
@@ -157,7 +157,7 @@ class PairedSide {
   /** Requests the next chunk before it is needed, so that it can arrive while the other export is read. */
   private request(): Promise<IteratorResult<Uint8Array>> {
     const next = this.chunks.next();
-    // `read` throws this error, unless the other side fails first.
+    // Ignore an error here: `read` throws it, unless the other export fails first.
     next.catch(() => undefined);
     return next;
   }
@@ -177,7 +177,10 @@ class PairedSide {
     else this.keep(key, item);
   }
 
-  /** A record with inner records must always be decoded, because the inner records count as records too. */
+  /**
+   * Whether to compare a record's bytes. A record with inner records must be decoded, because the inner records count
+   * too.
+   */
   private isPaired(section: Section, { text }: ExportFileItem): boolean {
     const nested = section.nested?.list.split('.').at(-1);
     return this.paired.sections.has(section) && (nested === undefined || !text.includes(`"${nested}"`));
@@ -197,7 +200,10 @@ class PairedSide {
     return true;
   }
 
-  /** Decodes the records that have waited longest, until at most `bytes` wait. By default, decodes all. */
+  /**
+   * Decodes the records that have waited longest, until the other waiting records have at most `bytes` bytes. By
+   * default, decodes all records.
+   */
   private decode(bytes = -1): void {
     for (const [key, item] of this.waiting) {
       if (this.waitingBytes <= bytes) return;

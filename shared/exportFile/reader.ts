@@ -10,7 +10,7 @@ const MAX_SHOWN_CHARACTERS = 30;
 
 const TRUNCATED = 'unexpected end of JSON input: the file is truncated';
 
-/** Each call of `open` reads the file from the start. */
+/** The source of an export file. Each call of `open` reads the file from the start. */
 export interface ExportFileSource {
   /** The field of the request that contains the file; undefined if the file is the whole body, or in a bucket. */
   readonly field?: string;
@@ -51,9 +51,9 @@ interface ReadingOptions {
 export type OnUnknown = (name: string) => void;
 
 /**
- * A streaming reader of export files (zitadel 2), v1 and v2. The reader keeps at most one record in memory. It checks
- * the syntax of unknown fields and ignores them (zitadel 1.1). Unknown fields may have any size, because the reader
- * checks the values in an unknown list or object one by one.
+ * A streaming reader of export files, in both forms of ZITADEL's organisation document, v1 and v2 (zitadel 2.1). The
+ * reader keeps at most one record in memory. It checks the syntax of unknown fields and ignores them (zitadel 1.1).
+ * Unknown fields may have any size, because the reader checks the values in an unknown list or object one by one.
  */
 export class ExportFileReader {
   private readonly isWanted: FieldFilter;
@@ -66,8 +66,8 @@ export class ExportFileReader {
   /** The number of entries in `orgs` that have started so far. */
   organisations = 0;
   /**
-   * The names of the first fields of the file, for an error. Without fields, the file is an empty export, which is
-   * valid.
+   * The names of the file's first fields, for the error about a file that lacks `orgs`. A file without any field is a
+   * valid, empty export.
    */
   private readonly firstFields: string[] = [];
   private hasOrganisations = false;
@@ -90,7 +90,7 @@ export class ExportFileReader {
 
   /**
    * Returns the items that end in the chunk.
-   * @throws JsonError
+   * @throws JsonError if the file is invalid
    */
   push(chunk: Uint8Array): ExportFileItem[] {
     const missing = START_BYTES - this.start.length;
@@ -158,7 +158,7 @@ export class ExportFileReader {
     this.seenFields.add(field.name);
     if (!this.isWanted(field.name)) return 'skip';
     if (field.list) return kind === 'scalar' ? 'keep' : enter(path, kind === 'array', 'expected a list');
-    // Always keep the id, because other fields of the entry belong to this organisation.
+    // Keep the id even if `findsOnly` is set, because the entry's other fields belong to the organisation with this id.
     return field.name === 'orgId' ? 'keep' : this.treatRecord(kind);
   }
 

@@ -15,7 +15,10 @@ const MAX_VALUE_CHARACTERS = 60;
 /** Matches the paths of secrets, whose values no report may quote. */
 const SECRET = /password|secret|otpCode/i;
 
-/** Where a value is: the object or list that contains the value, and the name or index of the value in it. */
+/**
+ * The place of a value: the object or list that contains the value, and the value's name or index in this object or
+ * list.
+ */
 interface Place {
   readonly holder: object;
   readonly name: string;
@@ -23,7 +26,7 @@ interface Place {
 
 export class RecordParts {
   readonly value: unknown;
-  /** For each list from which elements were deleted: the original positions of the other elements. */
+  /** Maps each list from which elements were deleted to the original positions of the remaining elements. */
   private readonly positions = new Map<unknown[], number[]>();
 
   constructor(value: unknown) {
@@ -31,7 +34,8 @@ export class RecordParts {
   }
 
   /**
-   * Returns the removed parts. If an import cannot leave out one of the parts, removes nothing and returns undefined.
+   * Removes the record's invalid parts, and returns them. If an import cannot leave out one of these parts, removes
+   * nothing and returns undefined.
    */
   remove(section: Section, { issues }: InvalidRecordError): readonly InvalidElement[] | undefined {
     const removed = new Map<string, InvalidElement & Place>();
@@ -76,7 +80,10 @@ export class RecordParts {
     return `${part.slice(0, part.lastIndexOf('['))}[${this.positionsOf(holder)[Number(name)]}]`;
   }
 
-  /** Returns undefined if the value is absent, if the record has both spellings of a name, or if a list is too long. */
+  /**
+   * Returns the place of the value at a path; undefined if the value is absent, if the record has both spellings of a
+   * name, or if a list is too long.
+   */
   private find(path: string): Place | undefined {
     const steps = path.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
     let place: Place | undefined;

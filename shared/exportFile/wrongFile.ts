@@ -1,4 +1,5 @@
-// Recognises other kinds of files that a user may pass by mistake. The error can then mention the kind and a remedy.
+// Recognises files that a user passes by mistake instead of an export file. The error then mentions the kind of file
+// and a remedy.
 
 import { shortenedText } from '../errors/identityError.ts';
 import { JsonError } from '../json/jsonError.ts';
@@ -203,7 +204,10 @@ function isTable(text: string): boolean {
   });
 }
 
-/** Returns undefined for an unknown kind. Call this function only if the file is not an export. */
+/**
+ * Returns the error about a file that is not an export; undefined if its kind is unknown. Call this function only if
+ * the file is not an export.
+ */
 export function wrongFile(start: Buffer): JsonError | undefined {
   const text = start.toString('latin1').trimStart();
   const kind = kinds.find(({ pattern, unless }) => pattern.test(text) && unless?.test(text) !== true);
