@@ -51,8 +51,8 @@ export const errorTexts = {
  * the response for an unknown host, it follows a colon. In other responses, it is at the end, in parentheses.
  */
 export function hasErrorId(message: string, ids: readonly string[]): boolean {
-  const found = errorIdIn(message);
-  return ids.some((id) => id === found);
+  const errorId = errorIdIn(message);
+  return ids.some((id) => id === errorId);
 }
 
 function errorIdIn(message: string): string | undefined {

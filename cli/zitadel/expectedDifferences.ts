@@ -134,10 +134,10 @@ function lacksProviders(
   mayLack: (id: string) => boolean,
 ): boolean {
   if (providers === undefined || keepProviders === undefined) return false;
-  const [given, imported]: [JsonObject, JsonObject] = [{}, {}];
-  putAt(given, path, structuredClone(other));
+  const [expected, imported]: [JsonObject, JsonObject] = [{}, {}];
+  putAt(expected, path, structuredClone(other));
   putAt(imported, path, zitadel);
   const present = new Set(providers(imported));
-  keepProviders(given, (id) => present.has(id) || !mayLack(id));
-  return isDeepStrictEqual(valueAt(given, path) ?? [], zitadel ?? []);
+  keepProviders(expected, (id) => present.has(id) || !mayLack(id));
+  return isDeepStrictEqual(valueAt(expected, path) ?? [], zitadel ?? []);
 }

@@ -21,21 +21,21 @@ export async function readOrganisations(
   const query = { aggregateTypes: ['org'], eventTypes: ['org.added', 'org.changed', 'org.removed'] };
   for await (const page of readEvents(connection, query))
     for (const { aggregateId: orgId, type, payload, editorId, createdAt } of page) {
-      const known = organisations.get(orgId) ?? {
+      const history = organisations.get(orgId) ?? {
         orgId,
         name: orgId,
         createdBy: editorId,
         isDeleted: false,
         deletedAt: undefined,
       };
-      const name = typeof payload.name === 'string' ? payload.name : known.name;
+      const name = typeof payload.name === 'string' ? payload.name : history.name;
       const isRemoval = type === 'org.removed';
       organisations.set(orgId, {
-        ...known,
+        ...history,
         name,
-        createdBy: type === 'org.added' ? editorId : known.createdBy,
-        isDeleted: isRemoval || (known.isDeleted && type !== 'org.added'),
-        deletedAt: isRemoval ? createdAt : known.deletedAt,
+        createdBy: type === 'org.added' ? editorId : history.createdBy,
+        isDeleted: isRemoval || (history.isDeleted && type !== 'org.added'),
+        deletedAt: isRemoval ? createdAt : history.deletedAt,
       });
     }
   return organisations;

@@ -136,9 +136,9 @@ interface StateSearch {
   readonly find: (searches: OrganisationSearches, records: readonly JsonObject[]) => Promise<readonly FoundRecord[]>;
 }
 
-function found<Found extends Owned>(
+function searchBy<Found extends Owned>(
   list: (calls: Management, query: Parameters<SearchPage<Found>>[0]) => ReturnType<SearchPage<Found>>,
-  toRecord: (found: Found) => FoundRecord,
+  toRecord: (result: Found) => FoundRecord,
 ): StateSearch['find'] {
   return async ({ calls, find }) => (await find((query) => list(calls, query))).map(toRecord);
 }
@@ -301,13 +301,13 @@ const application = {
     close: (management, { aggregateId, part: appId }) => management.deactivateApp({ projectId: aggregateId, appId }),
     search: {
       find: async ({ calls, find }, apps) => {
-        const found: FoundRecord[] = [];
+        const records: FoundRecord[] = [];
         // ZITADEL's exports never contain SAML applications, so the search leaves them out too.
         for (const projectId of new Set(apps.map((app) => textAt(app, 'app.projectId', ''))))
           for (const { id, state, config } of await find((query) => calls.listApps({ projectId, query })))
             if (config.case !== 'samlConfig')
-              found.push({ json: { appId: id }, isInactive: state === AppState.INACTIVE });
-        return found;
+              records.push({ json: { appId: id }, isInactive: state === AppState.INACTIVE });
+        return records;
       },
     },
   },
@@ -362,7 +362,7 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
     closing: {
       close: (management, { aggregateId }) => management.deactivateProject({ id: aggregateId }),
       search: {
-        find: found(
+        find: searchBy(
           (calls, query) => calls.listProjects({ query }),
           ({ id, state }) => ({ json: { projectId: id }, isInactive: state === ProjectState.INACTIVE }),
         ),
@@ -390,7 +390,7 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
     closing: {
       close: (management, { aggregateId }) => management.deactivateAction({ id: aggregateId }),
       search: {
-        find: found(
+        find: searchBy(
           (calls, query) => calls.listActions({ query }),
           ({ id, state }) => ({ json: { actionId: id }, isInactive: state === ActionState.INACTIVE }),
         ),
@@ -429,7 +429,7 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
         management.deactivateProjectGrant({ projectId: aggregateId, grantId }),
       search: {
         findsOthers: true,
-        find: found(
+        find: searchBy(
           (calls, query) => calls.listAllProjectGrants({ query }),
           (grant) => ({ json: projectGrantRecord(grant), isInactive: grant.state === ProjectGrantState.INACTIVE }),
         ),
@@ -451,7 +451,7 @@ export const recordKinds: { readonly [Name in SectionName]: RecordKind & Closabl
         management.deactivateUserGrant({ userId: textAt(json, 'userId', ''), grantId: aggregateId }),
       search: {
         findsOthers: true,
-        find: found(
+        find: searchBy(
           (calls, query) => calls.listUserGrants({ query }),
           (grant) => ({ json: userGrantRecord(grant), isInactive: grant.state === UserGrantState.INACTIVE }),
         ),

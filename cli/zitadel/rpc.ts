@@ -255,11 +255,11 @@ export type SearchPage<Result> = (query: {
  * been read.
  */
 export async function searchAll<Result>(find: SearchPage<Result>): Promise<Result[]> {
-  const all: Result[] = [];
+  const results: Result[] = [];
   for (;;) {
-    const { result, details } = await find({ offset: BigInt(all.length), limit: RESULTS_PER_PAGE, asc: true });
-    all.push(...result);
-    const isShort = result.length < RESULTS_PER_PAGE && all.length >= Number(details?.totalResult ?? 0);
-    if (isShort || result.length === 0) return all;
+    const { result, details } = await find({ offset: BigInt(results.length), limit: RESULTS_PER_PAGE, asc: true });
+    results.push(...result);
+    const isShort = result.length < RESULTS_PER_PAGE && results.length >= Number(details?.totalResult ?? 0);
+    if (isShort || result.length === 0) return results;
   }
 }

@@ -97,16 +97,16 @@ export async function readEventsOf(
   aggregateIds: readonly string[],
   query: Omit<EventQuery, 'aggregateId'>,
 ): Promise<ReadonlyMap<string, readonly ZitadelEvent[]>> {
-  const found = new Map<string, readonly ZitadelEvent[]>();
+  const eventsById = new Map<string, readonly ZitadelEvent[]>();
   const remaining = new Set(aggregateIds).values();
   const read = async () => {
     for (const aggregateId of remaining) {
       const pages = await Array.fromAsync(readEvents(connection, { ...query, aggregateId }));
-      found.set(aggregateId, pages.flat());
+      eventsById.set(aggregateId, pages.flat());
     }
   };
   await Promise.all(Array.from({ length: READ_AT_ONCE }, read));
-  return found;
+  return eventsById;
 }
 
 export async function newestEvent(

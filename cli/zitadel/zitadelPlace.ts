@@ -32,14 +32,14 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
       return {
         add: (record, holder) => file.add(record, holder),
         reset: () => file.reset(),
-        import: async (read, given, meter, signal) => {
+        import: async (read, options, meter, signal) => {
           // Another service may have taken over the address since the command recognised ZITADEL there. That service
           // must not receive the token.
-          const found = await recogniseZitadel({ ...settings, signal });
-          if (typeof found === 'string')
-            throw placeNotKnown({ place: settings.origin, reason: found, ofZitadel: found });
+          const recognised = await recogniseZitadel({ ...settings, signal });
+          if (typeof recognised === 'string')
+            throw placeNotKnown({ place: settings.origin, reason: recognised, ofZitadel: recognised });
           await requireRole({ ...settings, signal }, 'import');
-          return await file.import(read, given, meter, signal);
+          return await file.import(read, options, meter, signal);
         },
       };
     },
@@ -81,11 +81,11 @@ function isPermitted(roles: readonly string[], operation: PlaceOperation): boole
 async function requireRole(connection: ZitadelConnection, operation: PlaceOperation): Promise<void> {
   const { roles } = await readCaller(connection);
   if (isPermitted(roles, operation)) return;
-  const found =
+  const problem =
     roles.length === 0
       ? 'the user of the token has no role in the instance'
       : `the user of the token is only ${roles.join(', ')}`;
-  throw placeTokenForbidden(connection.origin, connection.tokenOption, found);
+  throw placeTokenForbidden(connection.origin, connection.tokenOption, problem);
 }
 
 async function readZitadelFacts(

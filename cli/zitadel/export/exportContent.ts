@@ -44,8 +44,8 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
   async function* organisations(connection: ZitadelConnection, missing: Missing): AsyncGenerator<Uint8Array> {
     const { orgIds, excludedOrgIds } = options;
     const { list, scope, states } = shareCalls(connection, options, { notices, missing });
-    const all = orgIds.length > 0 ? orgIds : (await list()).keys();
-    const selected = new Set(all).difference(new Set(excludedOrgIds));
+    const includedIds = orgIds.length > 0 ? orgIds : (await list()).keys();
+    const selected = new Set(includedIds).difference(new Set(excludedOrgIds));
     [done, total] = [0, selected.size];
     notices.length = 0;
     const exportSelected = async (orgId: string) => {
@@ -187,8 +187,8 @@ async function usersOf(
   const value = { userIds: [...userIds] };
   const queries = [{ query: { case: 'inUserIdsQuery', value } } as const];
   const users = await searchAll((query) => service.listUsers({ query, queries }));
-  const found = users.filter(({ details }) => orgIds.includes(details?.resourceOwner ?? ''));
-  return new Set(found.map(({ userId }) => userId));
+  const selectedUsers = users.filter(({ details }) => orgIds.includes(details?.resourceOwner ?? ''));
+  return new Set(selectedUsers.map(({ userId }) => userId));
 }
 
 export type ListedOrganisations = ReadonlyMap<string, { readonly name: string; readonly state: string | undefined }>;

@@ -142,9 +142,9 @@ async function searchesOf(connection: ZitadelConnection, orgId: string): Promise
   return {
     calls: rpcClient(connection, ManagementService, { orgId, toError }),
     find: async (ask) => {
-      const found = await searchAll(ask);
-      for (const { details } of found) requireContext(connection, orgId, details?.resourceOwner);
-      return found;
+      const results = await searchAll(ask);
+      for (const { details } of results) requireContext(connection, orgId, details?.resourceOwner);
+      return results;
     },
   };
 }
@@ -191,23 +191,24 @@ async function addStatesAndGrants(
   for (const { sections, search } of closables) {
     if (search === undefined) continue;
     const records = sections.flatMap((section) => recordsIn(organisation[section]));
-    const found = await search.find(searches, records);
+    const searchResults = await search.find(searches, records);
     const [section] = sections;
     const keyOf = keyBy(section, organisation);
     if (search.findsOthers === true) {
-      const others = found.map(({ json }) => json).filter(({ userId }) => userId !== callerId);
+      const others = searchResults.map(({ json }) => json).filter(({ userId }) => userId !== callerId);
       addMissing(organisation, section, await movingGrants(organisation, section, others, scope));
     } else {
       const exported = new Set(records.map(keyOf));
-      if (!found.every(({ json }) => exported.has(keyOf(json)))) for (const name of sections) scope.onIncomplete(name);
+      if (!searchResults.every(({ json }) => exported.has(keyOf(json))))
+        for (const name of sections) scope.onIncomplete(name);
     }
-    const inactive = new Map(found.map(({ json, isInactive }) => [keyOf(json), isInactive]));
-    const [usual, other] = statesOf({ name: section }) ?? [];
+    const inactive = new Map(searchResults.map(({ json, isInactive }) => [keyOf(json), isInactive]));
+    const [usual, inactiveState] = statesOf({ name: section }) ?? [];
     for (const record of sections.flatMap((name) => recordsIn(organisation[name]))) {
       const isInactive = inactive.get(keyOf(record));
       // The usual state is written too. Without a state in the file, an overwriting import would keep the state that
       // the target has.
-      if (isInactive !== undefined) record.state = isInactive ? other : usual;
+      if (isInactive !== undefined) record.state = isInactive ? inactiveState : usual;
     }
   }
 }
@@ -254,31 +255,31 @@ async function addMembers(
   const projectMembers: FoundMember[] = [];
   for (const project of recordsIn(organisation.projects)) {
     const projectId = textAt(project, 'projectId', '');
-    const found = await find((query) => calls.listProjectMembers({ projectId, query }));
-    projectMembers.push(...found.map((member) => ({ of: { projectId }, member })));
+    const membersOfProject = await find((query) => calls.listProjectMembers({ projectId, query }));
+    projectMembers.push(...membersOfProject.map((member) => ({ of: { projectId }, member })));
   }
   const grantMembers: FoundMember[] = [];
   for (const grant of recordsIn(organisation.projectGrants)) {
     const projectId = textAt(grant, 'projectGrant.projectId', '');
     const grantId = textAt(grant, 'grantId', '');
-    const found = await find((query) => calls.listProjectGrantMembers({ projectId, grantId, query }));
-    grantMembers.push(...found.map((member) => ({ of: { projectId, grantId }, member })));
+    const membersOfGrant = await find((query) => calls.listProjectGrantMembers({ projectId, grantId, query }));
+    grantMembers.push(...membersOfGrant.map((member) => ({ of: { projectId, grantId }, member })));
   }
-  const own = new Set(usersIn(organisation).map(userIdOf));
+  const ownUserIds = new Set(usersIn(organisation).map(userIdOf));
   const orgMembers = members.map((member): FoundMember => ({ of: {}, member }));
-  const all = [...orgMembers, ...projectMembers, ...grantMembers];
-  const others = new Set(all.map(({ member: { userId } }) => userId)).difference(own);
+  const allMembers = [...orgMembers, ...projectMembers, ...grantMembers];
+  const others = new Set(allMembers.map(({ member: { userId } }) => userId)).difference(ownUserIds);
   others.delete(callerId);
   const staying = await stayingOf(others, stayingUsers);
   onUsersLeftOut(staying);
-  const add = (section: SectionName, found: readonly FoundMember[]) => {
-    const moving = found.filter(({ member: { userId } }) => userId !== callerId && !staying.has(userId));
+  const add = (section: SectionName, candidates: readonly FoundMember[]) => {
+    const moving = candidates.filter(({ member: { userId } }) => userId !== callerId && !staying.has(userId));
     addMissing(organisation, section, moving.map(memberRecord));
   };
   add('orgMembers', orgMembers);
   add('projectMembers', projectMembers);
   add('projectGrantMembers', grantMembers);
-  const leftOut = all.filter(({ member: { userId } }) => staying.has(userId));
+  const leftOut = allMembers.filter(({ member: { userId } }) => staying.has(userId));
   if (leftOut.length > 0) onLeftOut(leftMemberships(textAt(organisation, 'orgId', ''), leftOut));
 }
 
@@ -304,10 +305,10 @@ function keyBy(name: SectionName, { orgId }: JsonObject): (record: JsonObject) =
   return (json) => documentPath(recordKey({ section, json, orgId: String(orgId) }));
 }
 
-function addMissing(organisation: JsonObject, section: SectionName, found: readonly JsonObject[]): void {
+function addMissing(organisation: JsonObject, section: SectionName, additions: readonly JsonObject[]): void {
   const records = recordsIn(organisation[section]);
   const keyOf = keyBy(section, organisation);
-  const byKey = new Map([...found, ...records].map((record) => [keyOf(record), record]));
+  const byKey = new Map([...additions, ...records].map((record) => [keyOf(record), record]));
   for (const record of records) byKey.delete(keyOf(record));
   if (byKey.size > 0) organisation[section] = [...records, ...byKey.values()];
 }

@@ -52,9 +52,11 @@ function stateless(organisation: JsonObject, section: SectionName): JsonObject[]
 
 function unknownText(organisation: JsonObject): string | undefined {
   const users = userSections.flatMap((section) => {
-    const found = stateless(organisation, section);
-    const ids = found.slice(0, MAX_EXAMPLES).map((user) => textAt(user, 'userId', ''));
-    return found.length === 0 ? [] : [`${counted(found.length, recordNoun(section))} such as ${ids.join(', ')}`];
+    const statelessUsers = stateless(organisation, section);
+    const ids = statelessUsers.slice(0, MAX_EXAMPLES).map((user) => textAt(user, 'userId', ''));
+    return statelessUsers.length === 0
+      ? []
+      : [`${counted(statelessUsers.length, recordNoun(section))} such as ${ids.join(', ')}`];
   });
   const texts = [...(organisation.orgState === undefined ? ['the organisation itself'] : []), ...users];
   return texts.length === 0 ? undefined : texts.join(', and ');

@@ -44,9 +44,9 @@ export async function findCreations(
   records: readonly SentRecord[],
   { callerId, after, owner, isNewest = false, isExpected = () => false }: CreationSearch,
 ): Promise<ReadonlyMap<number, ZitadelEvent>> {
-  const found = new Map<number, ZitadelEvent>();
+  const creations = new Map<number, ZitadelEvent>();
   const events = records.flatMap(({ section }) => creationEvent(section) ?? []);
-  if (events.length === 0) return found;
+  if (events.length === 0) return creations;
   const query = {
     aggregateTypes: [...new Set(events.map(({ aggregateType }) => aggregateType))],
     eventTypes: [...new Set(events.map(({ type }) => type))],
@@ -60,12 +60,15 @@ export async function findCreations(
       for (const event of page)
         for (const key of eventKeys(event))
           for (const record of wanted.get(key) ?? [])
-            if (isNewest || isBetter(event, found.get(record.position), record)) found.set(record.position, event);
+            if (isNewest || isBetter(event, creations.get(record.position), record))
+              creations.set(record.position, event);
   } while (
-    records.some((record) => isExpected(record) && !found.has(record.position) && recordKey(record) !== undefined) &&
+    records.some(
+      (record) => isExpected(record) && !creations.has(record.position) && recordKey(record) !== undefined,
+    ) &&
     (await backoff.failed(undefined))
   );
-  return found;
+  return creations;
 }
 
 function isBetter({ owner }: ZitadelEvent, other: ZitadelEvent | undefined, { orgId }: SentRecord): boolean {

@@ -182,28 +182,28 @@ function decide(file: SurveyedFile, ledgerRecord: LedgerRecord, isKept: boolean)
   const isRepeated = holder !== undefined;
   if (isClosed || isRepeated) ledger.settleClosing(ledgerRecord);
   const hasLoginName = isRepeated || isLoginNameFree(file, record);
-  const known = { found };
+  const inTarget = { found };
   // An external identity can belong to one person only. An earlier person of the file already has this identity.
   if (isRepeated && isLink(record) && holder !== id)
-    return { ...known, outcome: 'failed', issues: [because('identity_taken', { holder })] };
+    return { ...inTarget, outcome: 'failed', issues: [because('identity_taken', { holder })] };
   if (found !== 'missing') {
-    if (isRepeated) return { ...known, outcome: 'notCarried' };
-    if (found === 'equal') return { ...known, outcome: 'unchanged' };
-    if (options.onConflict !== 'report') return { ...known, outcome: 'skipped' };
-    return { ...known, outcome: 'failed', issues: [because('content_kept', { fields: paths })] };
+    if (isRepeated) return { ...inTarget, outcome: 'notCarried' };
+    if (found === 'equal') return { ...inTarget, outcome: 'unchanged' };
+    if (options.onConflict !== 'report') return { ...inTarget, outcome: 'skipped' };
+    return { ...inTarget, outcome: 'failed', issues: [because('content_kept', { fields: paths })] };
   }
   if (withheld !== null) return { found: 'taken', foreseen: 'failed', outcome: 'failed', issues };
   if (file.refusedOrgIds.has(record.orgId)) {
     const ofName = record.section === organisationSection ? [ORGANISATION_NAME_TAKEN] : [];
-    return { ...known, foreseen: 'failed', outcome: undefined, issues: ofName };
+    return { ...inTarget, foreseen: 'failed', outcome: undefined, issues: ofName };
   }
   const lacksProvider = providersNotTaken(imports, record).length > 0;
-  if (!isKept || (isHeld && lacksProvider)) return { ...known, outcome: 'notCarried' };
+  if (!isKept || (isHeld && lacksProvider)) return { ...inTarget, outcome: 'notCarried' };
   // ZITADEL rejects a record whose id has already been imported. It also rejects a link to an identity provider that it
   // does not have.
   const isRefused = isRepeated || (isLink(record) && lacksProvider);
-  if (!hasLoginName) return { ...known, foreseen: 'failed', outcome: undefined, issues: [LOGIN_NAME_TAKEN] };
-  return { ...known, foreseen: isRefused ? 'notCarried' : 'created', outcome: undefined };
+  if (!hasLoginName) return { ...inTarget, foreseen: 'failed', outcome: undefined, issues: [LOGIN_NAME_TAKEN] };
+  return { ...inTarget, foreseen: isRefused ? 'notCarried' : 'created', outcome: undefined };
 }
 
 // Errors that ZITADEL will report. A dry run reports them in advance.

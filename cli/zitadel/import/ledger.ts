@@ -32,7 +32,7 @@ import { isOwnReference } from '../ownership/idOwners.ts';
 import { mustBeClosed } from './closable.ts';
 
 /** `taken` means that another record in ZITADEL has the id. */
-const found = z.enum(['missing', 'equal', 'different', 'taken']);
+const targetState = z.enum(['missing', 'equal', 'different', 'taken']);
 /**
  * The outcome of a record. `existing` and `sent` are preliminary, and the import replaces them at its end. `existing`
  * means that ZITADEL reports the record as existing. `sent` means that ZITADEL reports no error, but no event shows the
@@ -81,7 +81,7 @@ const ledgerRow = z.object({
   section: z.string(),
   orgId: z.string(),
   id: z.string(),
-  found,
+  found: targetState,
   foreseen: outcome,
   outcome: outcome.nullable(),
   issues: issueList,
@@ -269,7 +269,7 @@ export class ImportLedger {
   restart(): void {
     for (const sql of RESTART) this.database.run(sql);
     this.elsewhere.clear();
-    for (const known of [this.misplaced, this.refused]) known.clear();
+    for (const idSet of [this.misplaced, this.refused]) idSet.clear();
   }
 
   /** Yields the paths of valid records, in the order of the file. Leaves out nested records. */
@@ -431,8 +431,8 @@ export class ImportLedger {
   /** Nested records without an outcome get the same outcome. */
   enter({ position }: Pick<LedgerRecord, 'position'>, entry: LedgerEntry): void {
     const { found: is = null, foreseen = null, outcome: settled = null, issues = [] } = entry;
-    const known = 'found = coalesce(?, found), foreseen = coalesce(?, foreseen)';
-    const sql = `UPDATE records SET ${known}, outcome = ?, issues = ? WHERE position = ?`;
+    const assignments = 'found = coalesce(?, found), foreseen = coalesce(?, foreseen)';
+    const sql = `UPDATE records SET ${assignments}, outcome = ?, issues = ? WHERE position = ?`;
     const list = issues.length === 0 ? null : JSON.stringify(issues);
     this.database.run(sql, is, foreseen, settled, list, position);
     this.database.run('UPDATE records SET outcome = ? WHERE parent = ? AND outcome IS NULL', settled, position);
@@ -507,11 +507,11 @@ export class ImportLedger {
   }
 
   private read(columns: unknown): LedgerRecord {
-    const { parent, section, orgId, record, wasDeleted, ...known } = ledgerRow.parse(columns);
-    const text = unseal(this.keyring, record, placeOf(known.position));
+    const { parent, section, orgId, record, wasDeleted, ...ledgerFields } = ledgerRow.parse(columns);
+    const text = unseal(this.keyring, record, placeOf(ledgerFields.position));
     const { json, state, otpEmail } = recordContent.parse(JSON.parse(text));
     return {
-      ...known,
+      ...ledgerFields,
       isHeld: parent !== null,
       wasDeleted: wasDeleted === 1,
       record: { ...toRecord(recordSection(section), json, orgId), state, otpEmail },

@@ -58,9 +58,9 @@ export function takeRequest(ledger: Iterable<LedgerRecord>, scope: RequestScope)
   return request;
 }
 
-function outgoing({ record, ...known }: LedgerRecord, imports: ImportFacts): OutgoingRecord {
+function outgoing({ record, ...ledgerFields }: LedgerRecord, imports: ImportFacts): OutgoingRecord {
   const { section, orgId } = record;
-  const facts = { ...known, orgId, section: section.name, type: section.error.type };
+  const facts = { ...ledgerFields, orgId, section: section.name, type: section.error.type };
   if (section === organisationSection) {
     const fields = { org: record.json.org, orgState: record.state?.value };
     return { ...facts, list: undefined, ...encodeRecord(DataOrgSchema, fields) };

@@ -109,27 +109,27 @@ function readResponse(
       const error = pending.get(`${type} ${record.id}`)?.pop();
       return error === undefined ? [] : [readError(error, record)];
     };
-    const [own] = take(record.type);
+    const [ownError] = take(record.type);
     const ofParts = (partsByType.get(record.type) ?? []).flatMap((part) => take(part.type));
-    return { record, entry: entryFor(record, own, ofParts), isDoubtful: own?.isDoubtful === true };
+    return { record, entry: entryFor(record, ownError, ofParts), isDoubtful: ownError?.isDoubtful === true };
   });
   const others = [...pending.values()].flat().map((error) => readError(error, undefined));
   return { answered, others: others.filter(({ outcome }) => outcome !== 'created') };
 }
 
 /**
- * @param own the error about the record itself
+ * @param ownError the error about the record itself
  * @param ofParts the errors about its parts, such as a second factor
  */
 function entryFor(
   { foreseen }: OutgoingRecord,
-  own: ReadError | undefined,
+  ownError: ReadError | undefined,
   ofParts: readonly ReadError[],
 ): LedgerEntry {
   // If the record itself has failed, the errors about its parts add nothing.
-  const errors = own?.outcome === 'failed' ? [own] : ofParts.filter(({ outcome }) => outcome === 'failed');
+  const errors = ownError?.outcome === 'failed' ? [ownError] : ofParts.filter(({ outcome }) => outcome === 'failed');
   const issues = errors.map(({ issue }) => issue);
-  if (foreseen !== 'overwritten') return { outcome: own?.outcome ?? 'created', issues };
+  if (foreseen !== 'overwritten') return { outcome: ownError?.outcome ?? 'created', issues };
   // `overwritten` means that the request contained the person only for the TOTP seed. ZITADEL always reports this
   // person as existing.
   if (issues.length > 0) return { outcome: 'failed', issues };

@@ -28,17 +28,17 @@ export function reportDeletions(
   for (const { section } of records) counts[section.name] = (counts[section.name] ?? 0) + 1;
   if (roles.length > 0) counts.instanceMembers = roles.length;
   const byGroup = Map.groupBy(records, ({ section: { collection } }) => deletionGroup(collection));
-  const along = roles.map(({ userId, orgId, roles: given }) => ({
+  const along = roles.map(({ userId, orgId, roles: memberRoles }) => ({
     type: 'instance_member',
     orgId,
     id: userId,
-    roles: [...given],
+    roles: [...memberRoles],
   }));
-  const all = deletionGroups.flatMap((group) =>
+  const deletions = deletionGroups.flatMap((group) =>
     group === 'along'
       ? along
       : (byGroup.get(group) ?? []).map(({ section, json, orgId }) => deletionOf(describeContent(section, json, orgId))),
   );
-  const listed = all.slice(0, MAX_LISTED_ISSUES);
-  return { counts, listed, omitted: all.length - listed.length };
+  const listed = deletions.slice(0, MAX_LISTED_ISSUES);
+  return { counts, listed, omitted: deletions.length - listed.length };
 }

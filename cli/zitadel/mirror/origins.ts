@@ -53,18 +53,18 @@ async function readAggregates(
   ids: ReadonlySet<string>,
   query: { readonly aggregateTypes: readonly string[]; readonly owner: string },
 ): Promise<ReadonlyMap<string, readonly ZitadelEvent[]>> {
-  const found = new Map<string, ZitadelEvent[]>();
+  const eventsById = new Map<string, ZitadelEvent[]>();
   let pages = 0;
   for await (const page of readEvents(connection, query)) {
     if (++pages > ids.size) return await readEventsOf(connection, [...ids], query);
     for (const event of page) {
       if (!ids.has(event.aggregateId)) continue;
-      const events = found.get(event.aggregateId) ?? [];
-      found.set(event.aggregateId, events);
+      const events = eventsById.get(event.aggregateId) ?? [];
+      eventsById.set(event.aggregateId, events);
       events.push(event);
     }
   }
-  return found;
+  return eventsById;
 }
 
 /** For user grants, ZITADEL generates the id of the aggregate, so the id is only in events. */
@@ -95,10 +95,14 @@ async function locate(
 }
 
 /** Returns undefined if another user than the caller has created or changed the record. */
-function importTime(record: DoomedRecord, all: readonly ZitadelEvent[], callerId: string): EventTime | undefined {
+function importTime(
+  record: DoomedRecord,
+  aggregateEvents: readonly ZitadelEvent[],
+  callerId: string,
+): EventTime | undefined {
   const events = isAggregate(record)
-    ? all
-    : all.filter((event) => isEventOf({ ...record, section: record.section.name }, event));
+    ? aggregateEvents
+    : aggregateEvents.filter((event) => isEventOf({ ...record, section: record.section.name }, event));
   const created = creationEvent(record.section.name);
   // A record with the same id may have existed earlier and been removed. The events before the last creation are about
   // that earlier record.

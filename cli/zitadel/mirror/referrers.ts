@@ -129,9 +129,9 @@ async function readLive(connection: ZitadelConnection, section: Section): Promis
       } else if (event.type.endsWith('.changed') && record !== undefined)
         live.set(key, { ...record, json: { ...record.json, roleKeys: payload.roleKeys } });
       else if (parents.includes(event.type))
-        for (const [other, { json }] of live) {
+        for (const [liveKey, { json }] of live) {
           const isOfGrant = event.type === 'project.removed' || json.grantId === payload.grantId;
-          if (json.projectId === aggregateId && isOfGrant) live.delete(other);
+          if (json.projectId === aggregateId && isOfGrant) live.delete(liveKey);
         }
       else if (event.type.endsWith('removed')) live.delete(key);
     }

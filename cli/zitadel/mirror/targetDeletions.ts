@@ -86,15 +86,15 @@ async function findDeleted(connection: ZitadelConnection, created: CreatedRecord
   const { ledger, orgIds } = created;
   const removals = await readRemovals(connection, created);
   if (removals.parents.size === 0 && removals.own.size === 0) return [];
-  const found: RemovedRecord[] = [];
+  const candidates: RemovedRecord[] = [];
   for await (const record of ledger.records(connection.signal)) {
     if (!isToCreate(record)) continue;
     const own = latest(recordKeys(record).map((key) => removals.own.get(key)));
     const parents = orgIds.has(record.record.orgId) ? parentPaths(record) : [];
     const parent = latest(parents.map((path) => removals.parents.get(path)));
-    if (own !== undefined || parent !== undefined) found.push({ record, own, parent });
+    if (own !== undefined || parent !== undefined) candidates.push({ record, own, parent });
   }
-  return await withoutRecreated(connection, found);
+  return await withoutRecreated(connection, candidates);
 }
 
 function latest(events: readonly (ZitadelEvent | undefined)[]): ZitadelEvent | undefined {
@@ -119,10 +119,10 @@ function isToCreate({ isHeld, outcome, found, issues }: LedgerRecord): boolean {
  */
 async function withoutRecreated(
   connection: ZitadelConnection,
-  found: readonly RemovedRecord[],
+  candidates: readonly RemovedRecord[],
 ): Promise<readonly DeletedRecord[]> {
   const removals = new Map<number, ZitadelEvent>();
-  for (const [owner, ofOwner] of Map.groupBy(found, ownerOfEvents)) {
+  for (const [owner, ofOwner] of Map.groupBy(candidates, ownerOfEvents)) {
     const sent = ofOwner.map(({ record: { position, record } }) => ({
       position,
       section: record.section.name,
@@ -133,14 +133,14 @@ async function withoutRecreated(
     const creations = await findCreations(connection, sent, search);
     for (const { record, own, parent } of ofOwner) {
       const creation = creations.get(record.position);
-      const all = [own, creation === undefined ? undefined : parent];
+      const events = [own, creation === undefined ? undefined : parent];
       const removal = latest(
-        all.filter((event) => event !== undefined && event.createdAt >= (creation?.createdAt ?? 0n)),
+        events.filter((event) => event !== undefined && event.createdAt >= (creation?.createdAt ?? 0n)),
       );
       if (removal !== undefined) removals.set(record.position, removal);
     }
   }
-  return found.flatMap(({ record }) => {
+  return candidates.flatMap(({ record }) => {
     const removal = removals.get(record.position);
     return removal === undefined ? [] : [{ record, removal }];
   });
@@ -225,8 +225,8 @@ function recordKeys({ record: { section, orgId, json } }: LedgerRecord): string[
   if (created === undefined) return [];
   const { aggregateId, values } = eventIdentity({ section: section.name, orgId, json }, created);
   const owner = created.isShared === true ? '' : orgId;
-  const all = [...values.slice(0, -1), ''];
-  return [values, ...(values.length > 1 ? [all] : [])].map((list) =>
+  const wildcardValues = [...values.slice(0, -1), ''];
+  return [values, ...(values.length > 1 ? [wildcardValues] : [])].map((list) =>
     JSON.stringify([section.name, owner, aggregateId, ...list]),
   );
 }

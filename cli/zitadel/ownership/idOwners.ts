@@ -108,9 +108,9 @@ export class IdOwners implements RecordVisitor {
       this.database.run(FILE_ORGANISATION, record.orgId, textAt(record.json, 'org.name', record.orgId));
     const targets = planReferences(record).filter(({ reference }) => isOwnReference(reference));
     for (const key of [recordKey(record), ...targets.map((target) => target.key)]) {
-      const found = idOf(documentPath(key));
-      if (found !== undefined)
-        this.database.run('INSERT OR IGNORE INTO ids (space, id) VALUES (?, ?)', found.name, found.id);
+      const spaceId = idOf(documentPath(key));
+      if (spaceId !== undefined)
+        this.database.run('INSERT OR IGNORE INTO ids (space, id) VALUES (?, ?)', spaceId.name, spaceId.id);
     }
   }
 
@@ -151,10 +151,10 @@ export class IdOwners implements RecordVisitor {
    * then.
    */
   claim(path: string, { orgId, noun }: ClaimedId): void {
-    const found = idOf(path);
-    if (found === undefined) return;
+    const spaceId = idOf(path);
+    if (spaceId === undefined) return;
     const sql = 'UPDATE ids SET orgId = ?, noun = ?, isRemoved = 0, createdAt = ? WHERE space = ? AND id = ?';
-    this.database.run(sql, orgId, noun, CLAIMED_AT, found.name, found.id);
+    this.database.run(sql, orgId, noun, CLAIMED_AT, spaceId.name, spaceId.id);
   }
 
   private async readOrganisations(connection: ZitadelConnection): Promise<void> {
@@ -244,17 +244,17 @@ export class IdOwners implements RecordVisitor {
 
   /** Always false if the id is not the id of an aggregate. */
   isClaimed(path: string): boolean {
-    const found = idOf(path);
-    if (found === undefined || !isOfAggregates(found.space)) return false;
+    const spaceId = idOf(path);
+    if (spaceId === undefined || !isOfAggregates(spaceId.space)) return false;
     const sql = 'SELECT 1 FROM ids WHERE space = ? AND id = ? AND createdAt = ?';
-    return this.database.statement(sql).get(found.name, found.id, CLAIMED_AT) !== undefined;
+    return this.database.statement(sql).get(spaceId.name, spaceId.id, CLAIMED_AT) !== undefined;
   }
 
   /** Returns undefined if no record ever had the id, or if records of this kind have no ids of their own. */
   ownerOf(path: string): IdOwner | undefined {
-    const found = idOf(path);
-    if (found === undefined) return undefined;
-    const columns = this.database.statement(OWNER).get(found.name, found.id);
+    const spaceId = idOf(path);
+    if (spaceId === undefined) return undefined;
+    const columns = this.database.statement(OWNER).get(spaceId.name, spaceId.id);
     if (columns === undefined) return undefined;
     const { orgId, noun, openTo, aggregateId, isRemoved, goneWithOrganisation, createdAt } = ownerRow.parse(columns);
     const state = isRemoved === 1 ? 'deleted' : goneWithOrganisation === 1 ? 'deletedWithOrganisation' : 'live';
