@@ -139,7 +139,7 @@ async function writePartial(partial: string, content: NewFileContent, directory:
  * Replaces the content of a file durably. Only the file's owner can read the new content. After a crash, the file has
  * its old or its new content, never a part. Only one process at a time may call this function for a file, because each
  * call removes the incomplete file of an earlier call.
- * @throws Error of the file system
+ * @throws Error if the file system refuses an operation
  */
 export async function replaceFile(target: string, content: string): Promise<void> {
   const partial = `${target}.partial`;

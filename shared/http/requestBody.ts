@@ -34,7 +34,7 @@ export interface BodyLimits extends StorageOptions {
  * close the result.
  * @throws IdentityError 413 as soon as the body exceeds the limit; 415 for an unknown coding; INVALID_ARGUMENT for a
  *   corrupt body, invalid UTF-16 or too much white space; 429 if other bodies occupy the space; 503 if the disk is too
- *   full; CANCELLED when the client disconnects; or the signal's reason
+ *   full; CANCELLED when the client disconnects; the signal's reason if the signal aborts
  */
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
   const { maxBytes, adviceIfLarger, signal } = limits;
@@ -171,7 +171,7 @@ function isZlibError(error: unknown): error is Error {
 /**
  * Yields the body of a request as it arrives. If the consumer stops early, does not cancel the stream, because that
  * would close the connection before the response is sent.
- * @throws IdentityError CANCELLED when the client disconnects, or the signal's reason
+ * @throws IdentityError CANCELLED when the client disconnects; the signal's reason if the signal aborts
  */
 export async function* readBody(request: Request, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   if (request.body === null) return;

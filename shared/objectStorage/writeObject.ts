@@ -36,7 +36,7 @@ interface UploadProperties {
 
 /**
  * Starts the upload of an object that must not exist yet.
- * @throws IdentityError that contains the URI of the object
+ * @throws IdentityError if the upload cannot start; the error contains the URI of the object
  */
 export async function startUpload(
   storage: Storage,
@@ -68,9 +68,10 @@ const UPLOAD_CHUNK_BYTES = 8 * 1024 * 1024;
 const CANCEL_MS = 2_000;
 
 /**
- * Uploads the content, and completes the object. After an error or an abort, cancels the upload and throws the
- * reason. If the object is already complete, returns the object instead.
- * @throws IdentityError that contains the URI of the object; the errors of `content`; the signal's reason
+ * Uploads the content, and completes the object. After an error or an abort, cancels the upload and throws the reason.
+ * If the object is already complete, returns the object instead.
+ * @throws IdentityError if the upload fails; the error contains the URI of the object. Any error that `content` throws.
+ * The signal's reason if the signal aborts
  */
 export async function writeObject(
   session: UploadSession,
@@ -140,10 +141,11 @@ async function cancelUnlessComplete(
 }
 
 /**
- * Sends a chunk until Cloud Storage has stored all of it. After a transient error, asks for the state of the
- * upload, and continues from there. We do not use the library's own upload stream. It sends credentials only to
- * Google's endpoint, cannot abort a request in flight, and does not notice a success if the last response is lost.
- * @throws IdentityError that contains the URI of the object; the signal's reason after an abort
+ * Sends a chunk until Cloud Storage has stored all of it. After a transient error, asks for the state of the upload,
+ * and continues from there. Replaces the library's own upload stream, which sends credentials only to Google's
+ * endpoint, cannot abort a request in flight, and does not notice a success if the last response is lost.
+ * @throws IdentityError if the upload fails; the error contains the URI of the object. After an abort, the signal's
+ * reason
  */
 async function sendChunk(session: UploadSession, chunk: Chunk, signal: AbortSignal): Promise<UploadState> {
   const backoff = new Backoff(storagePolicy, signal);
@@ -237,7 +239,10 @@ interface Chunk {
   readonly totals: { readonly size: number; readonly crc32c: string } | undefined;
 }
 
-/** After this number of bytes, yield to the event loop: content from memory could otherwise delay the upload. */
+/**
+ * The number of bytes after which to yield to the event loop, because content from memory could otherwise delay the
+ * upload.
+ */
 const yieldInterval = 512 * 1024;
 
 /**

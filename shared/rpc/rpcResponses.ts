@@ -101,8 +101,8 @@ async function run(
 }
 
 /**
- * For gRPC and Connect: the header with the timeout of a call, the pattern of the timeout, and the milliseconds of each
- * unit.
+ * Describes the headers with the timeout of a call, for gRPC and for Connect: the name, the pattern of the value, and
+ * the milliseconds of each unit.
  */
 const timeouts = [
   { name: 'grpc-timeout', pattern: /^(\d{1,8})([HMS])$/, milliseconds: { H: 3_600_000, M: 60_000, S: 1_000 } },
@@ -161,7 +161,7 @@ export async function rpcResponse(
   return new Response(bytes, { status, headers });
 }
 
-/** Encodes the error message again. The library has encoded characters that gRPC's own clients do not decode. */
+/** Encodes the error message again, because the library encodes characters that gRPC's own clients do not decode. */
 function reencodeMessage(trailers: Headers): Headers {
   const copy = new Headers(trailers);
   const message = copy.get('grpc-message');
@@ -177,7 +177,7 @@ async function concatenate(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array
 
 const textType = /^application\/grpc-web-text(\+proto)?$/i;
 
-/** Clients that cannot read bytes use this format, in which the frames are base64. */
+/** Whether a content type is gRPC-Web with frames in base64. Clients that cannot read bytes use this format. */
 export function isGrpcWebText(contentType: string): boolean {
   return textType.test(contentType);
 }

@@ -21,7 +21,7 @@ import { rpcMalformed } from '../errors/httpErrors.ts';
 import { codes, type IdentityError } from '../errors/identityError.ts';
 import { encodeDetails, toPublicError } from '../http/responses.ts';
 
-/** Requests and responses are JSON in protobuf's mapping, as on the REST route. */
+/** A method with a single request and a single response. Both are JSON in protobuf's mapping, as on the REST route. */
 export interface UnaryRpc<Caller> {
   readonly path: string;
   readonly method: () => Promise<DescMethodUnary>;
@@ -34,7 +34,7 @@ export interface RpcCall {
   readonly requestId: string;
   readonly origin: Origin;
   /**
-   * The request from a REST route, which the contract validates. Undefined for an RPC: the message contains the
+   * The request from a REST route, which the contract validates. Undefined for an RPC, whose message contains the
    * request.
    */
   readonly restRequest?: JsonObject;
@@ -89,14 +89,15 @@ export function rpcHandler<Caller>(
 }
 
 /**
- * Returns the error to report if a request did not arrive as a valid message, because the handler of the protocol
- * wrongly reports INTERNAL. Returns undefined if the handler reports the right error.
+ * Returns the error to report if no valid message arrived, because the handler of the protocol reports some of these
+ * errors wrongly as INTERNAL. Returns undefined if the handler reports the right error.
  */
 export function receiptFailure({ ended, isReceived = false, requestId, origin }: RpcCall): IdentityError | undefined {
   if (ended === undefined || isReceived) return undefined;
   const { reason } = ended;
   if (!(reason instanceof ConnectError)) return toPublicError(reason, requestId, origin.trace);
-  // The handler reports its last error, such as a malformed message, although the deadline has expired.
+  // Without this check, the handler would report its last error, such as a malformed message, instead of the expired
+  // deadline.
   if (reason.code === ConnectCode.DeadlineExceeded) return deadlineExceeded();
   const { code, rawMessage } = reason;
   const isReportable = code !== ConnectCode.Internal && rawMessage.isWellFormed();

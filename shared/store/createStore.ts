@@ -14,7 +14,7 @@ import type {
 } from './store.ts';
 import { checkCommitSize, type TransactionDatabase, transact } from './transaction.ts';
 
-/** If the master key is missing, only operations with secrets fail. */
+/** Creates a store on a database. If the master key is missing, only operations with secrets fail. */
 export function createStore<Past extends Moment>(database: Database<Past>, guard: DatabaseGuard): Store {
   return createCalledStore({ database, guard, counts: { read: 0, written: 0 } }, undefined);
 }

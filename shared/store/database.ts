@@ -3,12 +3,12 @@ import type { InstanceLock } from './lock/instanceLock.ts';
 import type { Advice, DocumentKey, ScanRange, StoreCall, StoredDocument, Trail, TrailEvent, Write } from './store.ts';
 
 /**
- * The version of a document, which increases with every change when compared as a text. Undefined for a missing
- * document.
+ * The version of a document; undefined for a missing document. Versions are compared as texts, and increase with every
+ * change.
  */
 export type Version = string | undefined;
 
-/** The versions that documents must have for a commit to succeed, by path. */
+/** The versions that documents must have for a commit to succeed. The keys are the paths of the documents. */
 export type ExpectedVersions = ReadonlyMap<string, { readonly key: DocumentKey; readonly version: Version }>;
 
 /** Documents in the order of the requested keys, each with its version. */
@@ -47,7 +47,7 @@ export interface Database<Past extends Moment> {
    * resolves, the writes are durable, and so is all data that earlier reads returned. Without writes, the commit only
    * waits until that data is durable.
    * @param events the audit events to commit with the writes; empty for a database without a trail
-   * @throws WriteConflictError
+   * @throws WriteConflictError if a document does not have the expected version, or a precondition of a write fails
    */
   commit(
     writes: readonly Write[],

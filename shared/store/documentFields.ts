@@ -1,13 +1,10 @@
-/**
- * SQLite's columns and Firestore's values follow from this table. `body` is the canonical JSON of a record; the
- * service reads the other fields itself.
- */
+/** The fields of stored documents, and their types. SQLite's columns and Firestore's values follow from this table. */
 export const documentFieldTypes = {
   /** The text by which scans select documents. For a record, it is `<section>/<organisation id>`. */
   partition: 'string',
   /**
-   * The id of the organisation: of a record, its organisation; of a token, the organisation of its user when the token
-   * was created.
+   * The id of an organisation: in a record, the record's organisation; in a token, the organisation of the token's user
+   * when the token was created.
    */
   orgId: 'string',
   /** Canonical JSON of the record, without credentials. */
@@ -47,7 +44,7 @@ export type DocumentFields = { readonly [Name in FieldName]?: FieldTypes[(typeof
 
 /**
  * The credentials of a record, in the order in which the hash of a manifest contains them. The service compares exactly
- * these fields as credentials. A credential that is not a hash is stored encrypted, in another field.
+ * these fields as credentials. A credential that is not a hash is stored encrypted, in the field `sealedName`.
  */
 const credentials = [
   { name: 'passwordHash', sealedName: undefined },
@@ -70,10 +67,10 @@ function isSecret(credential: RecordCredential): credential is Exclude<RecordCre
 
 const allNames = Object.keys(documentFieldTypes) as readonly FieldName[];
 
-/** The names of the fields in the database: the encrypted forms instead of the secrets. */
+/** The names of the fields in the database, which contains the encrypted forms instead of the secrets. */
 export const storedFieldNames = allNames.filter((field) => secrets.every(({ name }) => name !== field));
 
-/** The names of the fields that operations use: the secrets instead of their encrypted forms. */
+/** The names of the fields that operations use. They contain the secrets instead of the encrypted forms. */
 export const fieldNames = allNames.filter((field) => secrets.every(({ sealedName }) => sealedName !== field));
 
 type NamesWithType<Type> = {
@@ -84,7 +81,7 @@ export type MutableDocument = { id: string } & { -readonly [Name in FieldName]?:
 
 /**
  * Adds a field that was read from the database to a document.
- * @throws Error if the value has another type than in `documentFieldTypes`, which this program never writes
+ * @throws Error if the value does not have its type in `documentFieldTypes`. This program never writes such a value
  */
 export function setField(document: MutableDocument, name: FieldName, value: unknown): void {
   if (hasType(name, 'string') && typeof value === 'string') document[name] = value;

@@ -11,7 +11,7 @@ import type { DocumentKey, Reader, StoredDocument, Write } from './store.ts';
  */
 export const FORMAT = 14;
 
-/** `identity init` creates this document. */
+/** The key of the document that describes the instance. `identity init` creates this document. */
 export const instanceKey: DocumentKey = { collection: 'instance', id: 'instance' };
 
 const instanceBody = z.object({

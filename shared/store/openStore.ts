@@ -10,7 +10,7 @@ import type { Store } from './store.ts';
 
 /**
  * The location of an instance's database: a directory with an embedded database, or Cloud Firestore. Most modules check
- * the following properties instead of `kind`.
+ * `directory` or `projectId` instead of `kind`.
  */
 export type StoreLocation = (
   | { readonly kind: 'sqlite'; readonly directory: string }
@@ -27,7 +27,7 @@ export type StoreLocation = (
   readonly masterKey?: string | undefined;
 };
 
-/** Always true for Cloud Firestore, where `openStore` creates no database. */
+/** Whether the database exists. Always true for Cloud Firestore, because `openStore` creates no database there. */
 export function hasDatabase({ directory }: StoreLocation): boolean {
   return directory === undefined || statSync(databaseFile(directory), { throwIfNoEntry: false }) !== undefined;
 }
@@ -61,7 +61,7 @@ export async function openStore(
 }
 
 /**
- * The keyring may be empty.
+ * Opens the keyring of a database, which may be empty.
  * @throws IdentityError if a key is invalid
  */
 export function openKeyring({ masterKey, directory }: StoreLocation): Keyring {
@@ -70,7 +70,8 @@ export function openKeyring({ masterKey, directory }: StoreLocation): Keyring {
 }
 
 /**
- * Call this function in processes that access secrets. An embedded database has its keys in its directory.
+ * Requires a master key for a database on a server. Call this function in processes that access secrets. Does nothing
+ * for an embedded database, because its keys are in its directory.
  * @throws IdentityError UNAVAILABLE if the database is on a server and there is no master key
  */
 export function requireMasterKey({ directory, masterKey }: StoreLocation): void {

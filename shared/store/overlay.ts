@@ -31,8 +31,8 @@ export const trialAdvice = (): Advice => ({
 });
 
 /**
- * Writes go to a temporary file. A read returns the written document from this file or, if there is none, the
- * document of the snapshot.
+ * Opens a writable layer above the present state of a store. Writes go to a temporary file. A read returns the written
+ * document from this file or, if there is none, the document of the snapshot.
  * @param collectionsWithBody the collections whose written documents keep `body`, which is the largest field
  */
 export async function openOverlay(store: Store, collectionsWithBody: ReadonlySet<Collection>): Promise<Overlay> {
@@ -81,7 +81,7 @@ async function readThrough(
   });
 }
 
-/** Applies all writes, or none of them: checks all preconditions first. */
+/** Applies all writes or none, because it checks all preconditions first. */
 async function apply(layer: Layer, base: Snapshot, writes: readonly Write[]): Promise<void> {
   const keys = writes.map(({ key }) => key);
   const existing = await readThrough(layer, base, keys);

@@ -13,7 +13,7 @@ import type { StoreLocation } from './openStore.ts';
  * Locks the directory of an embedded database for a server, until the returned object is disposed of or the process
  * ends. If the lock cannot be created, because the disk is full or the directory is read-only, the server starts
  * without it.
- * @returns undefined without a lock, and for Cloud Firestore
+ * @returns undefined if no lock was created, and for Cloud Firestore
  * @throws IdentityError INSTANCE_SERVED if another process serves the directory
  */
 export async function lockServedDirectory({ directory }: StoreLocation): Promise<Disposable | undefined> {

@@ -84,8 +84,8 @@ export interface Transaction extends Reader {
   /** Requires that documents do not change before the commit, although the transaction only reads them. */
   hold(documents: readonly HeldDocument[]): void;
   /**
-   * Returns the documents that this transaction has read and that changed after a position (see `InstanceLock`): their
-   * versions, by path.
+   * Returns the versions of the documents that this transaction has read and that changed after a position (see
+   * `InstanceLock`). The keys are the paths of the documents.
    */
   changedAfter(position: string): ReadonlyMap<string, string>;
   /**
@@ -175,7 +175,8 @@ export interface DocumentStore extends Reader {
   /**
    * Runs `work` and commits its writes if the documents that it read have not changed. After a conflict `work` runs
    * again, so it must have no other effects.
-   * @param until ends the retries, with its reason; by default, they end after some seconds
+   * @param until when it aborts, the retries end and its reason is thrown; by default, the retries end after some
+   * seconds
    * @throws WriteConflictError for a conflict with a document that was not read; IdentityError ABORTED when the last
    * retry fails
    * @example
@@ -281,9 +282,9 @@ export function documentPath({ collection, id }: DocumentKey): string {
 const MAX_ID_BYTES = 1_400;
 
 /**
- * Derives the document id of a natural key: its percent-encoded parts. Firestore accepts ids of at most 1,500 bytes, so
- * a longer key is truncated and ends in its full hash. A truncated id is always longer than `MAX_ID_BYTES`, so that no
- * short key can collide with it.
+ * Derives a document id from the parts of a natural key, which are percent-encoded. Firestore accepts ids of at most
+ * 1,500 bytes, so a longer key is truncated and ends in its full hash. A truncated id is always longer than
+ * `MAX_ID_BYTES`, so that no short key can collide with it.
  * @example
  *     documentId('310716089541007', 'a/b'); // 310716089541007|a%2fb
  */

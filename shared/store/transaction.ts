@@ -41,8 +41,8 @@ export async function transact<Result>(
       await attempt.commit();
       return result;
     } catch (reason) {
-      // If the database aborts the commit again and again, start again: only a new read shows whether a document has
-      // changed.
+      // If the database aborts the commit again and again, start again, because only a new read shows whether a
+      // document has changed.
       const isAborted = storeContention.is(reason);
       const isConflict = reason instanceof WriteConflictError && (await attempt.isOutdated());
       if (!isAborted && !isConflict) throw reason;

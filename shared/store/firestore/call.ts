@@ -8,11 +8,11 @@ import { type RetryPolicy, retry } from '../../retry.ts';
 /** The deadline of a call of a function, which applies to all database operations of the call. */
 export interface CallDeadline {
   /**
-   * Aborts at the deadline. Ends retries and waits; an operation that has not succeeded then throws the signal's
+   * Aborts at the deadline. Then retries and waits end, and an operation that has not succeeded throws the signal's
    * reason.
    */
   readonly signal: AbortSignal;
-  /** Aborts some seconds after `signal`, with the same reason. Ends attempts that are still in flight. */
+  /** Aborts some seconds after `signal`, with the same reason. Attempts that are still in flight then end. */
   readonly cut: AbortSignal;
 }
 
@@ -35,7 +35,7 @@ export function createDeadline(signal: AbortSignal): CallDeadline {
 /**
  * Retries an operation until it succeeds or the deadline of the call passes. If the deadline has already passed,
  * attempts the operation once, so that a batch that has begun can finish.
- * @throws the last attempt's error; the deadline's reason
+ * @throws the last attempt's error if no retry is permitted; the signal's reason after the deadline
  */
 export function attemptUntil<Result>(
   deadline: CallDeadline | undefined,
@@ -55,7 +55,7 @@ const { status } = grpc;
 
 const grpcError = z.object({ code: z.enum(status) });
 
-/** Returns `undefined` if the error did not come from gRPC. */
+/** Returns the status of an error from gRPC; undefined for any other error. */
 export function grpcStatus(reason: unknown): grpc.status | undefined {
   return grpcError.safeParse(reason).data?.code;
 }
@@ -110,7 +110,8 @@ export const transientPolicy: RetryPolicy = {
 };
 
 /**
- * Also retries after ABORTED. If two commits contend, the server aborts one of them without applying its writes.
+ * The policy for commits, which also retries after ABORTED. If two commits contend, the server aborts one of them
+ * without applying its writes.
  */
 export const commitPolicy: RetryPolicy = {
   ...transientPolicy,

@@ -9,9 +9,10 @@ import { encodeCommit, type WriteMessage } from './messages.ts';
 import { commitWrites } from './methods.ts';
 
 /**
- * Commits writes if the documents still have their expected versions. If a response is lost, sends the commit again. If
- * the first attempt was applied, recognises this by the id that the commit has stored.
- * @throws WriteConflictError, IdentityError
+ * Commits writes if the documents still have their expected versions. If a response is lost, sends the commit again.
+ * The id that each commit stores shows whether an earlier attempt was applied.
+ * @throws WriteConflictError if a document does not have the expected version, or a precondition of a write fails;
+ * IdentityError if the commit fails for another reason
  */
 export async function commit(
   connection: FirestoreConnection,

@@ -36,9 +36,9 @@ export class CommitLimiter {
   }
 
   /**
-   * Runs an attempt of a commit as soon as fewer commits than the limit are in flight. After the deadline, does not
-   * wait.
-   * @throws the attempt's error; the signal's reason
+   * Runs an attempt of a commit as soon as fewer commits than the limit are in flight. After the deadline, runs the
+   * attempt without waiting.
+   * @throws the attempt's error; the signal's reason if the signal aborts during the wait
    */
   async run<Result>(writes: number, attempt: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     while (this.running >= this.limit && signal?.aborted !== true) await this.release(signal);
@@ -73,7 +73,7 @@ export class CommitLimiter {
     this.round = [];
   }
 
-  /** Changes the limit after as many commits as the limit permits in flight. */
+  /** Changes the limit when as many commits have been measured as the limit permits in flight. */
   private measure(latency: number): void {
     this.round.push(latency);
     if (this.round.length < this.limit) return;

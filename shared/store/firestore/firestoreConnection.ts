@@ -50,7 +50,8 @@ export function connectFirestore(address: DatabaseAddress, emulatorHost: string 
 // each write.
 const ownerHeader = { Authorization: 'Bearer owner' };
 
-// Empty credentials, so that Google's client does not search for a metadata server and print a warning.
+// Returns options with empty credentials, so that Google's client does not search for a metadata server and print a
+// warning.
 function emulatorOptions(emulatorHost: string): ClientOptions {
   const { hostname, port } = new URL(`http://${emulatorHost}`);
   return {

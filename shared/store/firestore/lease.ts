@@ -1,6 +1,6 @@
-// The lock of an instance in Firestore: a lease, which its holders (the operations that have the lock) renew, and a
-// fence, which each commit checks. Only Firestore's clock decides when a lease expires. When another process takes
-// the lease over, it changes the fence, so that late commits fail.
+// Implements the lock of an instance in Firestore with a lease and a fence. The operations that have the lock are the
+// holders of the lease, and renew it; each commit checks the fence. Only Firestore's clock decides when a lease
+// expires. When another process takes the lease over, it changes the fence, so that late commits fail.
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -58,9 +58,10 @@ function holderKey({ id }: Pick<Holder, 'id'>): DocumentKey {
 }
 
 /**
- * Only one process at a time can hold the lock exclusively, even if another process was suspended and continues.
- * @param leaseMs the milliseconds after which a lease expires without renewal; all processes of the instance must
- * use the same value
+ * Creates the lock of an instance in Firestore. Only one process at a time can hold it exclusively, even if another
+ * process was suspended and continues.
+ * @param leaseMs the milliseconds after which a lease expires without renewal; all processes of the instance must use
+ * the same value
  */
 export function createLease(connection: FirestoreConnection, leaseMs: number): InstanceLock {
   return {
@@ -98,8 +99,8 @@ async function attempt(
   try {
     return await retry(conflictPolicy, enter, signal);
   } catch (error) {
-    // The commit may have succeeded although its response was lost. In this case, the lease would exclude other holders
-    // until it expires.
+    // The commit may have succeeded although its response was lost. So leave the lease, because it would otherwise
+    // exclude other holders until it expires.
     if (isSent) await leave(connection, holder);
     throw error;
   }
@@ -109,7 +110,7 @@ async function attempt(
 type Copies = Omit<Fence, 'lost'>;
 
 /**
- * Call this function after this process has taken the lease.
+ * Reads the versions of the fence's documents. Call this function after this process has taken the lease.
  * @throws WriteConflictError if another process has taken the lease since
  */
 async function readCopies(connection: FirestoreConnection, { epoch }: Lease): Promise<Copies> {
@@ -168,7 +169,10 @@ function nextLease({ lease, live }: LeaseState, { mode }: LockRequest, holder: H
   return { mode, epoch: isSharedOn ? lease.epoch : randomUUID(), holders: [...live, holder] };
 }
 
-/** If the epoch of the lease is new, the same commit changes the epoch in all documents of the fence. */
+/**
+ * Returns the writes that store a lease. If the epoch of the lease is new, the same commit changes the epoch in all
+ * documents of the fence.
+ */
 function leaseWrites({ lease, expired }: LeaseState, next: Lease, holder: Holder): Write[] {
   const type = lease === undefined ? 'create' : 'update';
   const fence =

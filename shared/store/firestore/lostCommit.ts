@@ -67,8 +67,8 @@ async function everWas(
 const MAX_STATES = 100;
 
 /**
- * Yields the present state of a document, then its earlier states. Ends when the document was missing, or when the
- * database no longer has earlier states.
+ * Yields the present state of a document, then its earlier states. Ends at a state in which the document was missing,
+ * or when the database no longer has earlier states.
  */
 async function* readStates(connection: FirestoreConnection, name: string): AsyncGenerator<DocumentMessage | undefined> {
   let readTime: Timestamp | undefined;

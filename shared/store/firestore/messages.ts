@@ -9,7 +9,7 @@ export interface Timestamp {
   readonly nanos: number;
 }
 
-/** The value is `undefined` if the store never writes a value of its type. */
+/** A value of a field. A decoded value is `undefined` if the store never writes values of its type. */
 type FieldValue = string | number | boolean | undefined;
 
 export interface DocumentMessage {
@@ -54,7 +54,10 @@ export interface Filter {
   readonly value: string;
 }
 
-/** A position in the results of a query: a value for each field in `orderBy`, the last of them the document's name. */
+/**
+ * A position in the results of a query. It consists of a value for each field in `orderBy`; the last of these fields is
+ * the document's name.
+ */
 export interface Cursor {
   readonly texts: readonly string[];
   readonly name: string;
@@ -78,8 +81,8 @@ export interface QueryRequest {
 }
 
 /**
- * The expected size of an encoded write in bytes, as an average: half of the writes are small, because they only
- * reserve a name.
+ * The expected average size of an encoded write in bytes. Half of the writes are small, because they only reserve a
+ * name.
  */
 const BYTES_PER_WRITE = 512;
 const BYTES_PER_NAME = 128;

@@ -33,7 +33,7 @@ interface Method<Request, Response> {
 const commitMethod: Method<Buffer, undefined> = {
   name: 'Commit',
   encode: (request) => request,
-  // The store does not use the times in the response.
+  // Ignore the response, because the store does not use the times in it.
   decode: () => undefined,
   route: (_request, { database }) => ['database', database],
   timeoutMs: 60_000,
@@ -103,8 +103,8 @@ async function openStream<Request, Response>(
   request: Request,
 ): Promise<ResponseStream> {
   const channel = await channelOf(connection);
-  // Open no stream after an abort, because no caller would read it: it would stay open, and an error would end the
-  // process.
+  // Open no stream after an abort, because no caller would read the stream. It would stay open, and an error of the
+  // stream would end the process.
   connection.deadline?.cut.throwIfAborted();
   const { path, metadata, options } = describeCall(connection, method, request);
   return channel.makeServerStreamRequest(path, method.encode, method.decode, request, metadata, options);

@@ -49,7 +49,9 @@ export async function getDocuments(
   };
 }
 
-/** Uses events, because awaiting each response would take longer than receiving it. */
+/**
+ * Collects the responses of a stream. Uses events, because awaiting each response would take longer than receiving it.
+ */
 async function collectResponses(
   deadline: CallDeadline | undefined,
   call: () => Promise<ResponseStream>,

@@ -5,10 +5,7 @@ const FIRST_PER_SECOND = 500;
 const GROWTH = 1.5;
 const PERIOD_MS = 300_000;
 
-/**
- * Returns the milliseconds that the creation of this number of documents takes at Google's recommended rate, in a new
- * collection.
- */
+/** Returns the milliseconds that the creation of documents in a new collection takes at Google's recommended rate. */
 export function creationMs(documents: number): number {
   let perMs = FIRST_PER_SECOND / 1_000;
   let left = documents;

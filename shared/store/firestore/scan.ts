@@ -18,8 +18,9 @@ import { type ResponseStream, runQuery } from './methods.ts';
 const DOCUMENTS_PER_BATCH = 500;
 
 /**
- * A stream that is not read for this time is closed, and opened again when the consumer continues. A connection permits
- * 100 streams, and each export uses one for each section. So idle streams would prevent other requests.
+ * The milliseconds after which a stream that is not read is closed. It is opened again when the consumer continues.
+ * Idle streams would prevent other requests, because a connection permits 100 streams and each export uses a stream for
+ * each section.
  */
 const MAX_IDLE_MS = 10_000;
 

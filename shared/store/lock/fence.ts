@@ -27,6 +27,7 @@ export const fenceKeys: readonly DocumentKey[] = Array.from({ length: COPIES }, 
 }));
 
 /**
+ * Runs `work` while this process holds the lock of the instance.
  * @param work receives a store that commits only while the lock is held. The signal aborts if the request's signal
  * aborts or the lock is lost
  */

@@ -51,7 +51,7 @@ export interface InstanceLock {
   /**
    * Acquires the lock. Calls in the same process acquire the lock in the order in which they asked.
    * @throws IdentityError UNAVAILABLE at the call's deadline, and at once if too many calls of this process wait; the
-   * signal's reason
+   * signal's reason if the signal aborts
    */
   take(request: LockRequest): Promise<HeldLock>;
   /**
@@ -70,7 +70,10 @@ export const MAX_WAITING = 4;
  */
 type Attempt = (request: LockRequest) => Promise<HeldLock | LockHolder | undefined>;
 
-/** Requests wait in a queue; the first request repeats the attempt. */
+/**
+ * Creates a function that acquires the lock. Requests wait in a queue. The first request in the queue repeats the
+ * attempt until it succeeds.
+ */
 export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take'] {
   const queue: LockRequest[] = [];
   let blocking: LockHolder | undefined;
@@ -137,8 +140,8 @@ function unknownHolder(): LockHolder {
 }
 
 /**
- * Waits for an event in this process, but only for a limited time: the release of the lock in another process causes no
- * event here.
+ * Waits for an event in this process, but only for a limited time, because the release of the lock in another process
+ * causes no event here.
  */
 async function waitFor(event: Promise<void>, milliseconds: number, signal: AbortSignal): Promise<void> {
   const ended = new AbortController();

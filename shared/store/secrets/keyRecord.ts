@@ -87,9 +87,9 @@ export interface DatabaseGuard {
 }
 
 /**
- * Format and keys were checked when the database was opened, and each transaction checks the format. A transaction
- * that writes a secret also reads the id of the current key, and its commit fails if this id changes first. So
- * after a rotation, no value is encrypted with an earlier key.
+ * Creates the guard of an embedded database. Format and keys were checked when the database was opened, and each
+ * transaction checks the format again. A transaction that writes a secret also reads the id of the current key, and its
+ * commit fails if this id changes first. So after a rotation, no value is encrypted with an earlier key.
  */
 export function embeddedGuard(keyring: Keyring): DatabaseGuard {
   return {
@@ -114,9 +114,10 @@ const KEY_CHECK_INTERVAL_MS = 60_000;
 export const KEY_FENCE_MS = KEY_CHECK_INTERVAL_MS + 15_000;
 
 /**
- * This guard checks format and keys at the first operation, and then once a minute: another version may migrate the
- * database while this process runs, and `identity rekey` may change the keys. A check in every commit would be too
- * slow in Cloud Firestore. A database without a key gets its key with its first secret.
+ * Creates the guard of a database in Cloud Firestore. It checks format and keys at the first operation, and then once a
+ * minute, because another version may migrate the database while this process runs, and `identity rekey` may change the
+ * keys. A check in every commit would be too slow in Cloud Firestore. A database without a key gets its key with its
+ * first secret.
  */
 export function sharedGuard(keyring: Keyring): DatabaseGuard {
   let checkedAt = Number.NEGATIVE_INFINITY;

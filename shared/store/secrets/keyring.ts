@@ -16,9 +16,9 @@ interface KeySource {
 }
 
 /**
- * The master keys of a process. It keeps every key that it has read, because snapshots may contain values encrypted
- * with an earlier key. If a key is unknown, it reads its source again, because `identity rekey` adds a key while
- * servers run.
+ * The master keys of a process. The keyring keeps every key that it has read, because snapshots may contain values
+ * encrypted with an earlier key. If a key is unknown, the keyring reads its source again, because `identity rekey` adds
+ * a key while servers run.
  */
 export class Keyring {
   private readonly source: KeySource;
@@ -55,8 +55,8 @@ export class Keyring {
   }
 
   /**
-   * Creates the first key if the keyring can store it.
-   * @throws IdentityError UNAVAILABLE if there is no key
+   * Returns the newest key. If there is no key, creates the first key.
+   * @throws IdentityError UNAVAILABLE if there is no key, and the keyring cannot store keys
    */
   newest(): MasterKey {
     const [newest] = this.keys();
@@ -98,7 +98,7 @@ export function fileKeyring(file: string): Keyring {
 }
 
 /**
- * Never reads the text's source again.
+ * Creates a keyring from a text. The keyring never reads the text's source again.
  * @param source the name of the variable or file that contains the text, for the error
  * @throws IdentityError if the text contains no valid keys
  */
@@ -133,7 +133,7 @@ export function earlierKeyPath(file: string, id: string): string {
 
 /**
  * @returns an empty list if the file does not exist
- * @throws IdentityError if the file contains no valid keys; Error of the file system
+ * @throws IdentityError if the file contains no valid keys; Error if the file system refuses to read the file
  */
 function readKeyFile(file: string): readonly MasterKey[] {
   const text = readKeyText(file);

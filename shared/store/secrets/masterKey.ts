@@ -51,13 +51,14 @@ export function parseMasterKeys(text: string): readonly MasterKey[] | undefined 
 }
 
 const ALGORITHM = 'aes-256-gcm';
-/** The bytes of a random nonce. With 96 bits, NIST permits 2^32 encryptions with a key (SP 800-38D, 8.3). */
+/** The number of bytes of a random nonce. With 96 bits, NIST permits 2^32 encryptions with a key (SP 800-38D, 8.3). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * @param place the document and the field that will contain the value; `unseal` needs the same place, so a value
- * that was copied elsewhere does not decrypt
+ * Encrypts a text.
+ * @param place the document and the field that will contain the value; `unseal` needs the same place, so a value that
+ * was copied elsewhere does not decrypt
  * @returns the key's id and a dot, then nonce, ciphertext and tag in base64url
  */
 export function seal(key: MasterKey, text: string, place: string): string {
@@ -75,8 +76,9 @@ export function sealingKeyId(sealed: string): string {
 }
 
 /**
- * @throws IdentityError UNAVAILABLE if the value's key is missing; Error if the value was changed, or was encrypted
- * for another document or field
+ * Decrypts a value that `seal` returned.
+ * @throws IdentityError UNAVAILABLE if the value's key is missing; Error if the value was changed, or was encrypted for
+ * another document or field
  */
 export function unseal(keys: KeyLookup, sealed: string, place: string): string {
   const id = sealingKeyId(sealed);

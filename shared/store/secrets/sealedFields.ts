@@ -14,8 +14,8 @@ const sealedLists = new WeakMap<readonly FieldName[], readonly FieldName[]>();
 
 /**
  * Returns the names of the fields to read from the database: each secret is replaced by its encrypted form. For the
- * same list, always returns the same object, because databases cache prepared reads by this object. Without secrets, it
- * is `fields` itself.
+ * same list, always returns the same object, because databases cache prepared reads by this object. If `fields`
+ * contains no secret, this object is `fields` itself.
  */
 export function sealedFieldNames(fields: readonly FieldName[]): readonly FieldName[] {
   const cachedNames = sealedLists.get(fields);
@@ -56,7 +56,7 @@ export function sealWrites(writes: readonly Write[], key: MasterKey): readonly W
   });
 }
 
-/** A secret to remove, which is `null`, remains `null`. */
+/** Encrypts the secrets among the fields. A secret to remove, which is `null`, remains `null`. */
 export function sealFields(fields: DocumentFields, document: DocumentKey, key: MasterKey): DocumentFields;
 export function sealFields(fields: DocumentChanges, document: DocumentKey, key: MasterKey): DocumentChanges;
 export function sealFields(fields: DocumentChanges, document: DocumentKey, key: MasterKey): DocumentChanges {
@@ -79,7 +79,10 @@ export const secretCollections: readonly Collection[] = ['users', 'identityProvi
 /** A read of these fields returns the secrets encrypted. */
 export const sealedNames: readonly FieldName[] = secrets.map(({ sealedName }) => sealedName);
 
-/** The document must have been read with `sealedNames`. */
+/**
+ * Whether a secret is encrypted with another master key than the key with this id. The document must have been read
+ * with `sealedNames`.
+ */
 export function hasOutdatedSecret(document: DocumentFields, keyId: string): boolean {
   return secrets.some(({ sealedName }) => {
     const sealed = document[sealedName];
@@ -87,7 +90,7 @@ export function hasOutdatedSecret(document: DocumentFields, keyId: string): bool
   });
 }
 
-/** The document must have been read with `sealedNames`. */
+/** Encrypts secrets again, with this master key. The document must have been read with `sealedNames`. */
 export function resealFields(
   { id: _id, ...stored }: StoredDocument,
   key: DocumentKey,

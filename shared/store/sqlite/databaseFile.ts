@@ -32,8 +32,8 @@ const PAUSE_MS = 10;
  * Creates the database file if it is missing. Otherwise checks its format and its master key, without writing to it.
  * Only the file's owner can read it, because it contains password hashes. SQLite gives its journal files the same
  * permissions.
- * @throws Error of SQLite or of the file system; IdentityError UNAVAILABLE for a file of another format, or a missing
- * or wrong master key, FAILED_PRECONDITION for a read-only file
+ * @throws IdentityError UNAVAILABLE if the file has another format, or its master key is missing or wrong;
+ * FAILED_PRECONDITION if the file is read-only. Error if SQLite or the file system refuses an operation
  */
 export function prepareDatabaseFile(file: string, keyring: Keyring): void {
   makeDirectory(dirname(file));
@@ -73,7 +73,7 @@ const READ_ONLY: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
 /**
  * Requires that no other user can have changed the database's files, and makes them readable only by their owner.
  * Ignores missing files.
- * @throws IdentityError PERMISSION_DENIED
+ * @throws IdentityError PERMISSION_DENIED if another user could have changed a file
  */
 export function protectFiles(file: string): void {
   checkOwn(dirname(file), 'data');
@@ -112,7 +112,10 @@ export function requireFileFormat(connection: SqliteConnection): void {
   if (format !== FORMAT) throw databaseFormatUnsupported({ format: formatText(format), supported: FORMAT });
 }
 
-/** A transaction creates the tables and sets the format, so a file has both or neither. */
+/**
+ * Whether a file has no tables yet. One transaction creates the tables and sets the format, so a file has both or
+ * neither.
+ */
 function isUnused(connection: SqliteConnection): boolean {
   return readFileFormat(connection) === 0 && !hasDocuments(connection);
 }
@@ -179,7 +182,7 @@ export interface CopyOptions {
  * Copies the present state of a database to a new file, which only its owner can read. Other connections may write to
  * the database during the copy. The copy appears under its name only when it is complete and durable.
  * @throws IdentityError if the source is not the database of an instance, or has another format or another key, before
- * anything is written; Error of the file system, EEXIST if the target exists
+ * anything is written. Error EEXIST if the target exists; another error if the file system refuses an operation
  */
 export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<void> {
   await access(source);

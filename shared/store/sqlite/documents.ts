@@ -38,8 +38,8 @@ function toDocument(id: string, row: readonly unknown[], fields: readonly FieldN
     const name = fields[index];
     const value = row[index];
     if (name === undefined || value === null) continue;
-    // Look up the type only of numbers, which may be booleans. Most values are texts, and looking up their types would
-    // slow down exports.
+    // Look up the type only for a number, because a boolean is stored as a number. Most values are texts, and looking
+    // up their types would slow down exports.
     const isBoolean = typeof value === 'number' && documentFieldTypes[name] === 'boolean';
     setField(document, name, isBoolean ? value !== 0 : value);
   }
@@ -180,7 +180,10 @@ function changesOne({ changes }: StatementResultingChanges): boolean {
   return Number(changes) === 1;
 }
 
-/** Returns a number with a bit for each present field; the bits are in the order of `storedFieldNames`. */
+/**
+ * Appends the values of the present fields to `values`. Returns a number with a bit for each present field; the bits
+ * are in the order of `storedFieldNames`.
+ */
 function addPresent(fields: DocumentChanges, values: SqlValue[]): number {
   let present = 0;
   let bit = 1;

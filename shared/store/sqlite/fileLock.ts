@@ -24,7 +24,8 @@ import { isBusy, isDamaged, withStoreErrors } from './sqliteConnection.ts';
 const POLL_MS = 100;
 
 /**
- * No other module may open the locked file: closing a second descriptor would release the locks of this process.
+ * No other module may open the locked file, because closing a second descriptor would release the locks of this
+ * process.
  */
 const LOCK_FILE = 'lock.sqlite';
 /**
@@ -92,8 +93,8 @@ function makeLockDirectory(directory: string): void {
 const lockStatements = { alone: 'BEGIN EXCLUSIVE', shared: 'BEGIN; SELECT count(*) FROM sqlite_schema' };
 
 /**
- * Locks a file, which is created if it is missing. Returns undefined if a lock of another connection prevents this.
- * Does not replace a damaged file: another process may hold a lock on it, and would not notice a new file.
+ * Locks a file. Creates a missing file. Returns undefined if a lock of another connection prevents this. Does not
+ * replace a damaged file, because another process may hold a lock on it, and would not notice a new file.
  */
 function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
@@ -110,7 +111,10 @@ function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
   }
 }
 
-/** The file appears under its name only when it is complete and locked. */
+/**
+ * Writes the description of an operation that holds the lock. The file appears under its name only when it is complete
+ * and locked.
+ */
 async function describeHolder(file: string, holder: LockHolder): Promise<DatabaseSync> {
   const unnamed = `${file}.new`;
   createPrivateFile(unnamed);
@@ -147,7 +151,7 @@ async function findHolder(directory: string): Promise<LockHolder | undefined> {
 
 /** Returns undefined if no process keeps the file locked. */
 function readHolder(file: string): LockHolder | 'unreadable' | undefined {
-  // Do not create the file if it is missing: the process that held the lock may have removed it.
+  // Do not create a missing file, because the process that held the lock may have removed it.
   const database = openIfThere(file);
   try {
     database?.exec(`PRAGMA busy_timeout = 0; ${lockStatements.alone}`);

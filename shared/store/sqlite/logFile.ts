@@ -11,8 +11,8 @@ import type { Writer } from './writer.ts';
 const syncData = promisify(fdatasync);
 
 /**
- * The file of a database's write-ahead log. No other file of an open database may be opened like this: closing a second
- * descriptor would release SQLite's locks.
+ * The file of a database's write-ahead log. No other file of an open database may be opened like this, because closing
+ * a second descriptor would release SQLite's locks.
  */
 export class LogFile {
   private descriptor: number | undefined;
@@ -20,7 +20,7 @@ export class LogFile {
   /**
    * @param connection a connection that has read something, so that the log exists. It must stay open as long as this
    * object, because closing the last connection deletes the log
-   * @throws Error of the file system
+   * @throws Error if the file system refuses to open the log
    */
   constructor(connection: SqliteConnection) {
     this.descriptor = openSync(`${connection.file}-wal`, 'r+');
@@ -35,11 +35,11 @@ export class LogFile {
   });
 
   /**
-   * Returns the size of the log in bytes. It is close to the size of the content that is in use: once the content is in
-   * the database, the next commit shortens the file to a few megabytes.
+   * Returns the size of the log in bytes. It is close to the size of the content that is in use, because once the
+   * content is in the database, the next commit shortens the file to a few megabytes.
    */
   size(): number {
-    // The file may be closed already: a snapshot can be closed after the store.
+    // The file may be closed already, because a snapshot can be closed after the store.
     return this.descriptor === undefined ? 0 : fstatSync(this.descriptor).size;
   }
 
@@ -51,7 +51,7 @@ export class LogFile {
 
 /** The number of bytes by which the log grows before its content is moved into the database. */
 const GROWTH_BYTES = 32 * 2 ** 20;
-/** The number of pages that may be moved while the writer waits. */
+/** The maximum number of pages to move while the writer waits. */
 const LAST_PAGES = 256;
 
 /**
@@ -86,8 +86,8 @@ export class Checkpoints {
   private begunAt = 0;
 
   /**
-   * @param betweenCommits runs a function while no commit adds pages to the log. If all pages are moved then, the next
-   * commit reuses the log from its start
+   * @param betweenCommits runs a function while no commit adds pages to the log. If the function moves all pages, the
+   * next commit reuses the log from its start
    */
   constructor(file: string, betweenCommits: Writer['between']) {
     this.file = file;

@@ -40,7 +40,7 @@ const CHECKPOINT_PAGES = 16_000;
 
 /**
  * Opens a connection to an existing SQLite file. SQLite overwrites deleted content with zeros (`secure_delete`).
- * @throws Error of SQLite
+ * @throws Error if SQLite cannot open the file
  */
 export function connectSqlite({
   file,
@@ -99,8 +99,9 @@ export async function inWriteTransaction<Result>(connection: SqliteConnection, w
 }
 
 /**
- * Begins a write transaction. Returns false if another connection has one.
- * @throws Error of SQLite; after the deadline, also if another connection has a write transaction
+ * Begins a write transaction. Returns false if another connection has a write transaction.
+ * @throws Error if SQLite fails for another reason; after the deadline, also if another connection has a write
+ * transaction
  */
 function begin(connection: SqliteConnection, deadline: number): boolean {
   connection.execute('PRAGMA busy_timeout = 0');
@@ -117,7 +118,10 @@ function begin(connection: SqliteConnection, deadline: number): boolean {
 
 const sqliteError = z.object({ code: z.literal('ERR_SQLITE_ERROR'), errstr: z.string() });
 
-/** SQLite's result codes: another connection holds a lock; the disk fails; the file is damaged or no database. */
+/**
+ * SQLite's result codes: `busy` if another connection holds a lock, `io` if the disk fails, `damaged` if the file is
+ * damaged or no database.
+ */
 const results = { busy: [5, 6], io: [10], damaged: [11, 26] };
 
 function isResult(reason: unknown, codes: readonly number[]): boolean {

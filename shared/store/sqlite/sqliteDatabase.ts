@@ -44,7 +44,7 @@ export interface SqliteOptions {
    * default false.
    */
   readonly isAttended?: (() => boolean) | undefined;
-  /** The database contains only the ids of the master keys. */
+  /** The master keys. The database contains only their ids. */
   readonly keyring: Keyring;
 }
 
@@ -65,8 +65,8 @@ export function openSqliteDatabase(file: string, options: SqliteOptions): Databa
 }
 
 function createDatabase(file: string, logMarginBytes: number, isAttended: () => boolean): Database<SqliteMoment> {
-  // Use the same connection for reads and writes. With two, each commit would empty the cache of the connection that
-  // reads.
+  // Use the same connection for reads and writes. With two connections, each commit would empty the cache of the
+  // connection that reads.
   const connection = connectSqlite({ file });
   requireFileFormat(connection);
   const log = new LogFile(connection);

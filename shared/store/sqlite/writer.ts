@@ -23,7 +23,7 @@ export interface Writer {
 }
 
 export interface WriterHooks {
-  /** Returns the version of the transaction. If it throws, all changes of the transaction fail. */
+  /** Returns the version of the transaction. If this function throws, all changes of the transaction fail. */
   onBegin(): number;
   onCommit(): void;
   /** Resolves when all commits so far are on the disk. */
@@ -39,8 +39,8 @@ interface Member {
 }
 
 /**
- * No other code may write through this connection. The writer waits for locks of other processes with timers, so
- * SQLite does not block this process.
+ * Creates the writer of a database. No other code may write through this connection. The writer waits for locks of
+ * other processes with timers, so SQLite does not block this process.
  */
 export function createWriter(connection: SqliteConnection, hooks: WriterHooks): Writer {
   // SQLite would block the main thread to sync each commit. The hook `sync` syncs commits instead.
@@ -61,7 +61,8 @@ export function createWriter(connection: SqliteConnection, hooks: WriterHooks): 
     return group;
   };
   const commitWaiting = async () => {
-    // Wait for the end of this turn of the event loop: all changes that arrive in it share the transaction.
+    // Wait for the end of this turn of the event loop, because all changes that arrive in this turn share the
+    // transaction.
     await setImmediate();
     await commit(takeWaiting);
   };
@@ -97,13 +98,13 @@ function settle({ resolve, reject }: PromiseWithResolvers<void>, failure: Failur
   else reject(failure.reason);
 }
 
-/** A change whose transaction has ended: committed, or failed. The commit may not be on the disk yet. */
+/** A change whose transaction was committed or has failed. The commit may not be on the disk yet. */
 interface Outcome {
   readonly settled: PromiseWithResolvers<void>;
   readonly failure: Failure | undefined;
 }
 
-/** Never rejects; the result contains the failures. */
+/** Commits changes in one transaction. Never rejects, because the result contains the failures. */
 async function commitGroup(
   connection: SqliteConnection,
   hooks: WriterHooks,
@@ -112,7 +113,7 @@ async function commitGroup(
   try {
     const outcomes = await inWriteTransaction(connection, () => {
       const version = hooks.onBegin();
-      // Use no savepoint for a single change, such as a bulk change: SQLite would copy every changed page.
+      // Use no savepoint for a single change, such as a bulk change, because SQLite would copy every changed page.
       return group.map(({ change, settled }) => ({
         settled,
         failure:
