@@ -19,7 +19,7 @@ interface TrialSettings
 
 /**
  * Simulates the import of a valid file into an empty instance. The used memory does not grow with the size of the file.
- * @throws the signal's reason
+ * @throws the signal's reason after an abort
  */
 export function importIntoEmpty(
   source: Parameters<typeof importOrganisations>[1],

@@ -37,7 +37,10 @@ export interface ListedMember {
   readonly roles: readonly string[];
 }
 
-/** Lists the organisations of an instance by id; organisations whose removal was interrupted come last. */
+/**
+ * Lists the organisations of an instance in the order of their ids. Organisations whose removal was interrupted come
+ * last.
+ */
 export async function* listOrganisations(store: Store): AsyncGenerator<ListedOrganisation> {
   for (const section of [organisationSection, removedOrganisations])
     for await (const { json, state } of readSection(store, section, undefined))

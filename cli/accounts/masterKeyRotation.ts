@@ -33,8 +33,8 @@ export interface RekeyOptions {
   readonly onStep: (name: string) => void;
   readonly onResealed?: (documents: number) => void;
   /**
-   * The time in milliseconds during which other processes may still encrypt with an earlier key. 0 if every commit
-   * requires the current key.
+   * The time in milliseconds during which other processes may still encrypt with an earlier key. 0 if the database
+   * accepts only commits of processes with the current key.
    */
   readonly fenceMs: number;
 }
@@ -42,7 +42,7 @@ export interface RekeyOptions {
 export interface Rekeyed {
   readonly keyId: string;
   readonly documents: number;
-  /** The replaced keys. Only backups that are older than the rotation still need them. */
+  /** The replaced keys. Only backups from before the rotation still need these keys. */
   readonly earlierKeys: readonly EarlierKey[];
 }
 
@@ -131,7 +131,7 @@ function resealDocuments(
       const document = stored[index];
       if (document === undefined || !hasOutdatedSecret(document, target.id)) return [];
       // The rotation does not change the record itself, so `changedAt` keeps the version of the last real change. A
-      // running import compares this version, and so does not overwrite that real change.
+      // running import compares this version, so it does not overwrite the real change.
       const version = callVersion(document, versions.get(documentPath(key)));
       const kept =
         document.changedAt === undefined ? {} : { changedAt: withCallVersion(changeDate(document), version) };

@@ -15,7 +15,9 @@ export class PastNames {
     this.namedIn = namedIn;
   }
 
-  /** Returns the last recorded name of a user. First reads the events that were recorded after the previous call. */
+  /**
+   * Returns the last recorded name of a user. Before that, reads the events that were recorded after the previous call.
+   */
   find(userId: string): string | undefined {
     const skip = (cursor: string) => {
       this.last = cursor;

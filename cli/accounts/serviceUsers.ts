@@ -82,8 +82,9 @@ async function addServiceUser(
 }
 
 /**
- * Reads whether the login names of an organisation's users end with the organisation's domain (zitadel 3.4). If this is
- * not recorded for the organisation yet, records permanently that the instance's default applies.
+ * Reads whether the login names of an organisation's users end with the organisation's domain (see zitadel 3.4). If
+ * the database does not contain this decision for the organisation yet, stores permanently that the instance's default
+ * applies.
  */
 async function claimLoginNames(transaction: Transaction, orgId: string): Promise<boolean> {
   const { loginNamesByDomain: byDefault } = await describeInstance(transaction);

@@ -15,7 +15,7 @@ const lockChanges = {
 export type LockChange = keyof typeof lockChanges;
 
 /**
- * Locks or unlocks a user (zitadel 6.5). The tokens of a locked user are suspended. Idempotent.
+ * Locks or unlocks a user (see zitadel 6.5). A locked user's tokens are suspended. The call is idempotent.
  * @param force whether to lock even the last IAM_OWNER
  * @throws IdentityError NOT_FOUND for an unknown user; FAILED_PRECONDITION if the user's state does not permit the
  * change, or for the last IAM_OWNER

@@ -77,8 +77,8 @@ interface EventNames {
 type NamedEvent = ReadEvent & { readonly userName?: string; readonly targetName?: string };
 
 /**
- * Converts the name of an operation to camel case, such as `otp-email` to `otpEmail`. The names of the operation's
- * audit events begin with the result.
+ * Converts the name of an operation to camel case, such as `otp-email` to `otpEmail`, because the names of audit events
+ * contain this form.
  */
 function camelCase(operation: string): string {
   return operation.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -102,10 +102,10 @@ async function* listEvents({ trail, after, from, isListed, names, onDamaged }: E
 }
 
 /**
- * Yields the selected events, and waits for new events. Continues at the cursor of the last event, because several
- * events can have the same time.
- * @param file the database's file. If another file replaces it, the function throws an error, because the opened audit
- * trail then receives no more events
+ * Yields the selected events, then waits for new events and yields them. Continues after the last event's cursor
+ * instead of its time, because several events can have the same time.
+ * @param file the database's file. Throws an error if another file replaces this file, because the opened audit trail
+ * then receives no more events
  */
 async function* followEvents(
   { trail, after, from, isListed, names, onDamaged }: EventRange,
@@ -134,8 +134,8 @@ async function* followEvents(
 const heads = ['time', 'event', 'outcome', 'user', 'address', 'target', 'organisations'];
 
 /**
- * Names of the audit events whose target is a user. If the outcome of such an event is a success, the user existed at
- * that time.
+ * Names of the audit events whose target is a user. If such an event has the outcome `ok`, the user existed at that
+ * time.
  */
 const eventsAboutUsers: ReadonlySet<string> = new Set([
   'otpEmail.removed',
@@ -161,7 +161,7 @@ function namedIn({ event, outcome, type, target, name, ids }: ReadEvent): readon
 }
 
 /**
- * Adds the names of an event's caller and target: the current name of an existing user, the last recorded name of a
+ * Adds the names of an event's caller and target: the current name of an existing user, or the last recorded name of a
  * deleted user.
  */
 async function withNames(event: ReadEvent, { present, past }: EventNames): Promise<NamedEvent> {
@@ -192,8 +192,8 @@ function cell(text: string | undefined): string {
 }
 
 /**
- * Quotes a text that a reader could mistake for several ids, for no id or for the next cell of the row. Callers of the
- * service can choose any text as an id.
+ * Quotes a text that a reader could mistake for several ids, for no id or for the next cell of the row. Quoting is
+ * necessary because callers of the service can choose any text as an id.
  */
 function cellText(text: string): string {
   return /^(?!-$)[\w./:@-]+$/.test(text) ? text : JSON.stringify(text);

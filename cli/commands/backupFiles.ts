@@ -54,7 +54,7 @@ export async function restoreBackup(
   const warn = warnOn(stderr);
   const database = databaseFile(directory);
   if (existsSync(directory)) protectFiles(database);
-  // Without this check, SQLite would apply a leftover log of an earlier database to the restored database.
+  // Without this check, SQLite would apply the remaining log of an earlier database to the restored database.
   if (['', '-wal', '-journal'].some((suffix) => existsSync(`${database}${suffix}`)))
     throw instanceExists({ content: 'an instance, or the log of its database', directory });
   const keyFile = keyFilePath(directory);

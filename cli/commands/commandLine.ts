@@ -39,7 +39,7 @@ async function runWords(argv: readonly string[], surroundings: Surroundings): Pr
   let exitStatus: ExitStatus = 'done';
   const program = createProgram(
     async (command, values) => {
-      // This module is imported only now, so that help and usage errors appear quickly.
+      // Import this module only when a command runs, so that help and usage errors appear quickly.
       const { runCommand } = await import('./runCommand.ts');
       exitStatus = await runCommand(command, values, surroundings);
     },
@@ -60,8 +60,8 @@ async function runWords(argv: readonly string[], surroundings: Surroundings): Pr
 }
 
 /**
- * Requires that the given words select a command, or a family of commands such as `pat`. For unknown words, commander
- * would print the help of all commands.
+ * Requires that the given words select a command, or a family of commands such as `pat`. The library commander would
+ * print the help of all commands for unknown words.
  * @throws IdentityError USAGE_INVALID for unknown words
  */
 function requireCommand(program: CommanderCommand, words: readonly string[]): void {
@@ -79,14 +79,14 @@ async function printError(error: unknown, { stderr, environment }: Surroundings)
   return exitStatus;
 }
 
-/** The commit from which a package was built. Only the build of the package defines it. */
+/** The commit from which a package was built. Only the build of the package defines this constant. */
 declare const COMMIT: string | undefined;
 
 const version = typeof COMMIT === 'string' ? `${packageJson.version} (${COMMIT})` : packageJson.version;
 
 type RunCommand = (command: Command, values: GivenValues) => Promise<void>;
 
-/** The parser throws errors without printing them. */
+/** Creates the parser of command lines, which throws errors without printing them. */
 export function createProgram(
   run: RunCommand,
   output: Pick<OutputConfiguration, 'writeOut' | 'writeErr' | 'getOutHelpWidth'> = {},
@@ -97,7 +97,7 @@ export function createProgram(
     .helpOption('-h, --help', 'print this help, or the help of a command')
     .helpCommand(false)
     .configureHelp(helpFormat(allCommands))
-    // Lets a command and its subcommands have options with the same name.
+    // Permits options with the same name for a command and for its subcommands.
     .enablePositionalOptions()
     .configureOutput({ ...output, outputError: () => {} })
     .exitOverride();
@@ -129,7 +129,7 @@ function addCommand(program: CommanderCommand, command: Command, run: RunCommand
     .action(() => run(command, { positionals: added.args, options: givenOptions(added) }));
 }
 
-/** Finds or adds a command family. A family has only subcommands, and cannot run by itself. */
+/** Finds or adds a command family. A family, such as `pat`, has only subcommands and cannot run by itself. */
 function findFamily(program: CommanderCommand, name: string): CommanderCommand {
   const family = program.commands.find((command) => command.name() === name);
   const description = families[name] ?? '';
@@ -153,8 +153,8 @@ function describeOption(name: string, option: Option): CommanderOption {
 }
 
 /**
- * Creates a parser for the values of an option. The parser rejects a second value unless the option is repeatable:
- * commander would silently use the last value.
+ * Creates a parser for the values of an option. The parser rejects a second value unless the option is repeatable.
+ * Without this parser, commander would silently use the last value.
  */
 function collectValues(
   name: string,

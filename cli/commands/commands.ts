@@ -36,8 +36,8 @@ export const families: Readonly<Record<string, string>> = {
 };
 
 /**
- * All commands of `identity`, in the order of the help. Every call loads all definitions, so a command imports its
- * modules only when it runs.
+ * All commands of `identity`, in the order of the help. Every call loads the definitions of all commands, so a command
+ * imports its other modules only when it runs.
  */
 export const commands: readonly Command[] = [
   initCommand,

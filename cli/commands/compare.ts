@@ -47,8 +47,8 @@ export const compareCommand = defineCommand({
       const { signal } = call;
       requireRereadable(...call.arguments);
       const [first, second] = await openPlaces(call, call.options, ...call.arguments);
-      // The options of a call without --with normally select no secrets. Two files are an exception: their comparison
-      // then includes all secrets.
+      // Without --with, a comparison includes no secrets. Two files are an exception: without --with, their comparison
+      // includes all secrets.
       const areFiles = first.takes === 'files' && second.takes === 'files';
       const isWhole = areFiles && call.options.with === undefined;
       const asked = { ...exportOptionsOf(call), ...(isWhole ? secretSelection(secretNames) : {}) };
@@ -96,7 +96,7 @@ async function stayingOrganisations(
   });
 }
 
-/** If exactly one side is a file, limits the export of the other side to the organisations of that file. */
+/** If exactly one side is a file, limits the export of the other side to the organisations in the file. */
 async function selectOrganisations(
   [first, second]: readonly [Place, Place],
   options: PlaceExportOptions,

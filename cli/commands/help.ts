@@ -44,7 +44,7 @@ export const helpFormat = (commands: readonly Command[]): HelpConfiguration => (
     };
     return Help.prototype.formatHelp.call(Object.assign(helper, changed), command, helper);
   },
-  // Lets commander wrap descriptions on narrow terminals too.
+  // Makes commander wrap descriptions on narrow terminals too.
   minWidthToWrap: 10,
   subcommandTerm: (command) =>
     [...subcommandWords(command), ...command.registeredArguments.map(argumentTerm)].join(' '),
@@ -80,7 +80,10 @@ function isRunnable({ options }: Commander): boolean {
   return options.length > 0;
 }
 
-/** If the command can also run without a subcommand, the text lists the subcommands. */
+/**
+ * Returns the description of a command. If a command with subcommands can also run without any, the description lists
+ * the subcommands.
+ */
 function commandDescription(command: Commander): string {
   const names = command.commands.map((below) => below.name());
   const isShort = names.length > 0 && isRunnable(command);
@@ -89,7 +92,7 @@ function commandDescription(command: Commander): string {
 
 const USAGE = 'Usage: ';
 
-/** Does not break a line between an option and its value. */
+/** Wraps the usage line, but never between an option and its value. */
 function wrapUsage(usage: string, columns: number): string {
   const whole = usage.replace(/--\S+ [A-Z]\S*/g, (part) => part.replaceAll(' ', '\u00a0'));
   return layOut([whole], { columns: columns - USAGE.length, isColoured: false }).replaceAll('\u00a0', ' ');

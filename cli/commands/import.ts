@@ -125,13 +125,13 @@ interface Importing {
   /** Undefined unless the call has `--failed`. */
   readonly failedFile: FilePlace | undefined;
   /**
-   * Asks the user to confirm the deletions that a dry run has predicted. Resolves to the number of deletions that the
-   * user confirmed, or to undefined without consent. If `confirm` itself is undefined, the command does not ask.
+   * Asks the user to confirm the deletions that a dry run has predicted. Resolves to the number of confirmed deletions,
+   * or to undefined if the user does not consent. If this function is undefined, the command does not ask.
    */
   readonly confirm: ((plan: ImportResponse) => Promise<number | undefined>) | undefined;
 }
 
-/** Returns undefined without asking if the dry run has errors. */
+/** Asks the user to confirm the deletions of a dry run. If the dry run has errors, returns undefined without asking. */
 async function confirmTrial(
   trial: ImportResponse,
   target: string,
@@ -142,7 +142,7 @@ async function confirmTrial(
   return await confirmDeletions(deletions, target, call, section(deletionsTitle(true), deletionLines(deletions)));
 }
 
-/** If the file exists, fails before the import starts. */
+/** Requires that the file does not exist yet, so that the command fails before the import starts. */
 async function openNewFile(path: string, { stderr, signal }: Surroundings): Promise<FilePlace> {
   const { openFile } = await import('../places/filePlace.ts');
   const file = openFile(path, warnOn(stderr));
@@ -163,7 +163,7 @@ async function importInto(
   // organisation.
   const orgIds = importOptions.mirror === true ? importOptions.orgIds : [];
   const options = isFile ? importOptions : { ...importOptions, orgIds, excludedOrgIds: [] };
-  // Two names can mean the same database. The command must not import a database into itself.
+  // Two different names can mean the same database, and the command must not import a database into itself.
   if (!isFile)
     requireOtherInstance(await describePlace(source, context.signal), await describePlace(target, context.signal));
   await using resources = new AsyncDisposableStack();
@@ -202,7 +202,10 @@ async function copyContent(name: string, content: ExportFile, { output, signal }
   );
 }
 
-/** The command throws `error` only after it has printed the result of the import. */
+/**
+ * The stored file of failed records. If storing it failed, `error` is the reason, which the command throws only after
+ * it has printed the import's result.
+ */
 interface StoredFailures {
   readonly file?: FailedFile | undefined;
   readonly error?: unknown;
@@ -242,7 +245,10 @@ function failedLines({ file, error }: StoredFailures): readonly string[] {
   ];
 }
 
-/** If the source is a file and the call has --with, requires that --with selects all secrets of the file. */
+/**
+ * Opens the source. If the source is a file and the call has --with, requires that --with selects all secrets of the
+ * file.
+ */
 async function openSource(
   source: Place,
   options: PlaceExportOptions,
@@ -266,9 +272,7 @@ interface ImportedFile {
   /** Undefined if the call has no `--failed`. */
   readonly storedFailures: StoredFailures | undefined;
   readonly isRefused: boolean;
-  /**
-   * Formats the counts of an outcome. The caller passes this function, because its module is loaded only for imports.
-   */
+  /** Formats the counts of an outcome. This function is a parameter, because its module is loaded only for imports. */
   readonly outcomeLine: (outcome: string, counts: Counts) => string;
 }
 

@@ -7,11 +7,14 @@ import { type RunningServer, serve } from '../../shared/http/server.ts';
 import { databaseFile, type StoreLocation } from '../../shared/store/openStore.ts';
 import type { DocumentCounts } from '../../shared/store/store.ts';
 
-/** Upper bounds of the histogram in seconds: the removal of a factor takes milliseconds, an import can take an hour. */
+/**
+ * The upper bounds of the histogram in seconds. They differ so much because the removal of a factor takes milliseconds,
+ * and an import can take an hour.
+ */
 const DURATION_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600];
 /**
- * The label for the path of requests that match no route. Real paths cannot be labels: they contain ids, and so their
- * number has no limit.
+ * The label instead of the path, for requests that match no route. The paths themselves cannot be labels, because they
+ * may contain ids, so that the number of labels would have no limit.
  */
 const UNMATCHED = 'unmatched';
 
@@ -89,7 +92,7 @@ function addLogSize(registry: Registry, file: string): void {
   });
 }
 
-/** Serves `GET /metrics` without a token, and therefore only on 127.0.0.1. */
+/** Serves `GET /metrics`. The route requires no token, so only this machine can reach it, at 127.0.0.1. */
 export function serveMetrics({ render, contentType }: Metrics, port: number): Promise<RunningServer> {
   const route: Route = {
     method: 'GET',

@@ -3,7 +3,7 @@ import { optional, type Values } from '../terminal/command.ts';
 
 export const newTokenFile = { 'token-file': optional('FILE', 'write the token to a new file instead of printing it') };
 
-/** `tokenFile` replaces `token` if the token was written to a file. */
+/** A new token as the command prints it. If the command wrote the token to a file, `tokenFile` replaces `token`. */
 type ShownToken = Omit<NewToken, 'token'> & { readonly token?: string; readonly tokenFile?: string };
 
 /** If the call has `--token-file`, stores the token in that file, and returns the file's name instead of the token. */

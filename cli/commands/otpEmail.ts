@@ -89,7 +89,7 @@ async function givenUsers({ arguments: [userTexts], options: { file } }: Removal
   throw usageError(file === undefined ? 'specify the people: USER, or --file FILE' : `${file} lists no people`);
 }
 
-/** The first matching pattern applies. */
+/** The forms of lines that cannot specify a person. The first pattern that matches a line applies. */
 const wrongLines = [
   { pattern: /(?!\t)\p{Cc}|\ufffd/u, problem: 'is not text in UTF-8, but compressed or in another encoding' },
   { pattern: /^[[{]/, problem: 'is JSON' },
@@ -119,7 +119,7 @@ async function readList(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
-    // The operating system's error contains no path if the path is a directory.
+    // If the path is a directory, the operating system's error contains no path. So add the path.
     throw error instanceof Error ? Object.assign(error, { path: file }) : error;
   }
 }

@@ -41,7 +41,8 @@ async function describeProblem(
 ): Promise<Problem> {
   const { args, commands, options, registeredArguments } = command;
   const [first = ''] = args;
-  // Commander reports an unknown subcommand as an excess argument if the command itself has arguments or options.
+  // Commander reports an unknown subcommand as an excess argument if the command with the subcommands has arguments or
+  // options of its own.
   if (code === 'commander.unknownCommand' || (code === 'commander.excessArguments' && commands.length > 0))
     return {
       text: `unknown command '${first}'`,

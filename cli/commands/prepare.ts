@@ -64,7 +64,7 @@ export const migratePrepareCommand = defineInstanceCommand({
 
 /**
  * Returns instructions for ZITADEL's console, where the user creates the token. The command cannot create the token,
- * because it has no permissions in ZITADEL yet.
+ * because the command itself has no permissions in ZITADEL yet.
  * @throws IdentityError USAGE_INVALID for a place without an address
  */
 async function consoleSteps(

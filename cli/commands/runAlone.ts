@@ -13,7 +13,7 @@ interface Call {
   readonly stderr: Writable;
 }
 
-/** `phase` is the name of the work in the progress; `interruption` is the message if the operation is interrupted. */
+/** A command's work. `phase` is its name in the progress; `interruption` is the message if it is interrupted. */
 interface Operation {
   readonly name: string;
   readonly phase: string;
@@ -24,8 +24,8 @@ interface Operation {
 type OnDone = (records: number) => void;
 
 /**
- * Locks the instance, and then does a command's work. No import and no other exclusive command writes during the work.
- * Prints the progress. While another operation holds the lock, prints which operation that is.
+ * Locks the instance, and then does a command's work. During the work, imports and other commands that lock the
+ * instance wait. Prints the progress. While another operation holds the lock, prints the name of that operation.
  * @param work receives a signal that aborts if the call is interrupted or the lock is lost
  * @throws IdentityError COMMAND_INTERRUPTED for any error after the call's signal has aborted. If the work has not
  * begun, the message states that nothing changed

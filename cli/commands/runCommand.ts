@@ -53,7 +53,7 @@ export async function runCommand(
   const store = await openStore(location);
   try {
     const run = () => command.run({ ...onInstance, store, location, defaultName, print });
-    // The command reads a list while it prints the list, so the store must stay open until the end of printing.
+    // A command reads a list while it prints the list. So the store must stay open until the whole list is printed.
     if (!command.isAudited) return await print(await run());
     const audit = openAudit(store, { storeLocation: location }, surroundings.stderr);
     const facts = { ...commandFacts(command, values), ...(await nameFacts(command, values, store)) };
@@ -89,7 +89,7 @@ async function* rowLines({ rows }: ListOutput, asJson: boolean): AsyncGenerator<
   for await (const { json, cells } of rows) yield `${asJson ? printableJson(json) : cells.map(printable).join('\t')}\n`;
 }
 
-/** Yields nothing if the first row fails. */
+/** Yields the lines of a list as JSON. If reading the first row fails, yields nothing. */
 async function* jsonLines({ name, rows }: ListOutput): AsyncGenerator<string> {
   const start = `{${JSON.stringify(name)}:[`;
   let count = 0;
@@ -113,8 +113,7 @@ async function* textLines({ name, heads, rows }: ListOutput, layout: Layout): As
 }
 
 /**
- * @throws IdentityError UNAVAILABLE if the audit trail cannot record the start of the command; the command does not run
- * then
+ * @throws IdentityError UNAVAILABLE if the audit trail cannot record the start of the command, which then does not run
  */
 async function runAudited(
   name: string,
@@ -139,7 +138,7 @@ async function runAudited(
   }
 }
 
-/** Arguments and options never contain secrets, so the audit trail may contain them. */
+/** Returns facts for the audit trail, which may contain arguments and options because they are never secrets. */
 function commandFacts(command: InstanceCommand, { positionals, options }: GivenValues): AuditFacts {
   const isAboutOrganisations = command.arguments[0]?.value === 'ORG_ID';
   const target = isAboutOrganisations ? undefined : (positionals[0] ?? options.user?.[0]);
@@ -153,7 +152,10 @@ function commandFacts(command: InstanceCommand, { positionals, options }: GivenV
   };
 }
 
-/** The audit trail records the user's name, because another call may delete the user later. */
+/**
+ * Returns the name of the user whom the command concerns. The audit trail records the name, because another call may
+ * delete the user later.
+ */
 async function nameFacts(command: InstanceCommand, { positionals, options }: GivenValues, store: Store) {
   const userId = command.arguments[0]?.value === 'USER_ID' ? positionals[0] : options.user?.[0];
   if (userId === undefined) return {};
@@ -165,7 +167,7 @@ async function nameFacts(command: InstanceCommand, { positionals, options }: Giv
 const optionalId = z.string().exactOptional();
 const created = z.object({ orgId: optionalId, userId: optionalId, tokenId: optionalId });
 
-/** Excludes all fields except ids, because they may contain a token. */
+/** Returns the ids in the output for the audit trail. Omits all other fields, because they may contain a token. */
 function recordedOutput(output: AnyOutput): AuditFacts {
   const json = output !== undefined && 'json' in output ? output.json : undefined;
   const { data } = created.safeParse(json);

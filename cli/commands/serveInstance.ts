@@ -41,8 +41,8 @@ export async function serveInstance(
   if (config.trustedProxies === 0 && !isLoopback(host)) throw hostNeedsProxy({ host });
   requireMasterKey(call.location);
   await requireTemporaryDirectory();
-  // If the master key or the format of the database is wrong, this read fails. The process then ends at startup, not at
-  // the first request.
+  // This read fails if the master key or the format of the database is wrong. The process then ends at startup and not
+  // at the first request.
   const [instance] = await store.getMany([instanceKey], []);
   if (instance === undefined) throw instanceMissing({ directory: databaseName(call.location) });
   configureLog(config.logLevel, stderr);
@@ -89,7 +89,7 @@ async function startMetrics({ metricsPort, storeLocation }: Config, store: Store
   return { observer: metrics.observer, server };
 }
 
-/** `setting` is the name of the setting that changes the port. */
+/** An address to listen on. `setting` is the name of the setting that changes the port. */
 interface Address {
   readonly host: string;
   readonly port: number;

@@ -61,7 +61,7 @@ export const userGrantRemoveCommand = defineInstanceCommand({
 });
 
 /**
- * A confirmation is outdated if grants were added or changed after it.
+ * Requires that no grants were added or changed after the user's confirmation.
  * @throws IdentityError CONFIRMATION_OUTDATED
  */
 function requireConfirmed(confirmed: readonly UserGrant[], present: readonly UserGrant[]): void {

@@ -1,5 +1,5 @@
-// Compares two places. Repeats the comparison if one of them is ZITADEL, because ZITADEL's exports can lack its latest
-// writes.
+// Compares two places. Repeats the comparison if one of them is ZITADEL, because an export of ZITADEL can lack the
+// latest writes.
 
 import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -29,7 +29,7 @@ interface Comparing {
     readonly place: Place;
     readonly options: (first: Pick<Inspection, 'organisations'>) => PlaceExportOptions;
   };
-  /** Whether the first side is ZITADEL. By default, the same as `lagging[0]`. */
+  /** Whether the first side is ZITADEL. By default, `lagging[0]` decides. */
   readonly isFirstZitadel?: boolean;
   /** For each side, whether the side's exports may lack the latest writes for a moment, as ZITADEL's exports do. */
   readonly lagging?: readonly [first: boolean, second: boolean];
@@ -38,7 +38,7 @@ interface Comparing {
 /**
  * Reads and compares two sides. If the exports of a side may lack the latest writes, repeats the comparison until both
  * sides are equal or the result no longer changes.
- * @throws IdentityError for a place that cannot be read; the signal's reason
+ * @throws IdentityError if a place cannot be read; the signal's reason after an abort
  */
 export async function compareSides(
   comparing: Comparing,
@@ -79,8 +79,8 @@ export async function compareSides(
 }
 
 /**
- * Reads both sides at the same time.
- * @returns undefined if this is not possible, so that the caller must read one side after the other
+ * Reads both sides at the same time, if that is possible.
+ * @returns undefined if the caller must read one side after the other
  */
 async function readBoth({ database, first, second }: Comparing, context: CallContext) {
   if (first.place.takes === 'files' || second.place.takes === 'files') return undefined;
@@ -115,9 +115,8 @@ export function recordsOf({ tally: { counts } }: Pick<PlaceInspection, 'tally'>)
 }
 
 /**
- * Returns the kinds of secrets of which ZITADEL exports every secret. If such a secret is missing in the export, it is
- * missing in ZITADEL too. Omits OTP e-mail factors and states, because the records that ZITADEL exports always contain
- * them.
+ * Returns the kinds of secrets of which ZITADEL exports every secret. If an export lacks such a secret, ZITADEL has no
+ * such secret. Omits OTP e-mail factors and states, because every record in ZITADEL's exports contains them anyway.
  */
 function statedByZitadel({ withPasswords, withOtp }: PlaceExportOptions): StatedContent {
   return { ...nothingStated, withPasswords, withOtp };
@@ -165,8 +164,8 @@ export function explainZitadels(
     const { domains = [], releases = allReleases } = sideFacts;
     return [index === 0 ? { side: 'first', releases, domains } : { side: 'second', releases, domains, imports }];
   });
-  // If both sides are ZITADEL, the second side is the target of an import. Its reasons come first, because the import
-  // has changed records in the target.
+  // If both sides are ZITADEL, the second side is the target of an import. The target's reasons come first, because the
+  // import has changed records there.
   return (difference, first) =>
     zitadels
       .toReversed()

@@ -16,7 +16,7 @@ export function firstDifferences(lines: readonly string[], listed: number, total
   return lines.length <= MAX_LINES ? [...lines] : [...lines.slice(0, MAX_LINES), omittedLine];
 }
 
-/** The texts of a differing field: both values as JSON, or for a secret, a phrase about how the sides differ. */
+/** The texts of a differing field: both values as JSON. For a secret, they are a phrase about how the sides differ. */
 interface FieldTexts {
   readonly path: string;
   readonly first?: string | undefined;
@@ -50,7 +50,7 @@ export function differenceLines(
   });
 }
 
-/** Never shows the values of secrets. */
+/** Returns the texts of differing fields. The texts never contain the values of secrets. */
 export function fieldTexts(
   fields: readonly FieldDifference[],
   [first, second]: readonly [string, string],

@@ -8,9 +8,7 @@ import { sentenceIn } from './serverSentence.ts';
 
 const LET_PASS = 'configure the gateway in front of the instance to forward the calls of this command';
 
-/**
- * What the user can change, by the status of a gateway's response. Another token would not help with these statuses.
- */
+/** The remedy for each status of a gateway's response. Another token for the instance would not help. */
 const remedies: Readonly<Record<number, string>> = {
   401: `${LET_PASS} without requiring credentials for the gateway`,
   403: `${LET_PASS} from this machine, or call the instance from another network`,
@@ -32,7 +30,7 @@ export function isRedirection(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** Returns the error for a response that comes from a gateway or another server, not from the instance. */
+/** Returns the error for a response that a gateway or another server has sent instead of the instance. */
 export function gatewayError(place: string, response: HttpResponse, text: string): IdentityError {
   const { status, headers } = response;
   const sentence = sentenceIn(text);

@@ -35,11 +35,12 @@ export interface HttpResponse extends AsyncDisposable {
 }
 
 /**
- * Sends a request and streams its body. The time until the response has no limit, because imports can take hours
- * (`fetch` ends a call after five minutes). Does not follow redirections: another server must not receive the token.
+ * Sends a request and streams its body. The time until the response has no limit, because imports can take hours;
+ * `fetch` would end a call after five minutes. Does not follow redirections, because no other server must receive the
+ * token.
  * @param signal ends the call, on the server too
- * @throws IdentityError without a response, or if the connection breaks while the caller reads the response; the errors
- * of reading `body`; the signal's reason
+ * @throws IdentityError if no response arrives, or if the connection breaks while the caller reads the response; the
+ * errors of reading `body`; the signal's reason after an abort
  */
 export async function callServer(origin: string, call: HttpCall, signal: AbortSignal): Promise<HttpResponse> {
   signal.throwIfAborted();
@@ -56,12 +57,13 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
     }),
   };
   const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers });
-  // The option `signal` of `request` is not used, because it would end the process: after the response has arrived, the
-  // request passes the reason on to the socket, which has no listener for errors.
+  // Do not pass `signal` to `request`: after the response has arrived, the request would pass the signal's reason on to
+  // the socket. The socket has no listener for errors, so the process would end.
   const stop = () => request.destroy();
   signal.addEventListener('abort', stop, { once: true });
   request.once('close', () => signal.removeEventListener('abort', stop));
-  // This handler ignores errors of the request. If the response has begun, its reader receives the error as well.
+  // This handler ignores errors of the request. If the response has begun, the reader of the response receives the
+  // error too.
   request.on('error', () => undefined);
   let sourceFailure: unknown;
   async function* source(): AsyncGenerator<Uint8Array> {
@@ -76,8 +78,8 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
   }
   const responded = once(request, 'response');
   // Sending fails if the server responds before it has received the whole body. The response then contains the reason,
-  // so the error of sending is ignored. If the connection breaks, `pipeline` does not throw into the source, as a piped
-  // stream would.
+  // so ignore the error of sending. If the connection breaks, a piped stream would throw an error into the source;
+  // `pipeline` does not.
   const sent = pipeline(source, request).catch(() => undefined);
   try {
     const [response]: IncomingMessage[] = await responded;
@@ -97,7 +99,7 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
   }
 }
 
-/** @throws IdentityError PLACE_LOST if the connection breaks; the signal's reason */
+/** @throws IdentityError PLACE_LOST if the connection breaks; the signal's reason after an abort */
 async function* receive(
   response: IncomingMessage,
   lost: { readonly place: string; readonly moment: string },
@@ -111,14 +113,14 @@ async function* receive(
   }
 }
 
-/** The time limit of each attempt at a short call, unless the call or the connection has its own limit. */
+/** The default time limit of each attempt at a short call. A call or a connection can have another limit. */
 const RESPONSE_LIMIT_MS = 30_000;
 
 export interface CallConnection {
   /** The address without a trailing slash. */
   readonly origin: string;
   readonly signal: AbortSignal;
-  /** The time limit in milliseconds of each attempt at a call without its own limit. 30 s by default. */
+  /** The time limit in milliseconds of each attempt at a call, unless the call has its own limit. 30 s by default. */
   readonly responseLimitMs?: number;
 }
 
@@ -152,8 +154,8 @@ interface BrieflyCalled<Call> extends Pick<Patience, 'onRetry'> {
 }
 
 /**
- * Sends a short idempotent request and reads the response. Each attempt has a time limit. Repeats the request after a
- * broken connection, after a gateway's timeout, and if the response asks for a repetition.
+ * Sends a short idempotent request and reads the response. Each attempt has a time limit. Repeats the request if the
+ * connection breaks, if a gateway's time limit ends the request, or if the response asks for a repetition.
  * @throws IdentityError PLACE_TIMED_OUT; the errors of `send` and `read`
  */
 export async function callBriefly<Call extends Pick<HttpCall, 'method' | 'path'>, Result>(
@@ -200,7 +202,7 @@ async function isAskedFor(request: ClientRequest): Promise<boolean> {
   }
 }
 
-/** Truncates the text after `maxBytes` bytes. */
+/** Reads a response's body as text, and truncates it after `maxBytes` bytes. */
 export async function readText(
   { body, headers }: Pick<HttpResponse, 'body' | 'headers'>,
   maxBytes: number,
@@ -225,7 +227,7 @@ async function* untilLost(body: HttpResponse['body']): AsyncGenerator<Uint8Array
   }
 }
 
-/** Returns undefined without an encoding, and for an unknown encoding. */
+/** Returns the encoding in a content type; undefined if there is none or if it is unknown. */
 function charsetIn(type = ''): string | undefined {
   const [, charset] = /;\s*charset="?([\w-]+)/i.exec(type) ?? [];
   try {
@@ -235,7 +237,7 @@ function charsetIn(type = ''): string | undefined {
   }
 }
 
-/** If the response is larger than the limit, stops after the chunk that exceeds the limit. */
+/** Reads a body. If it is larger than `maxBytes`, stops after the chunk that exceeds this limit. */
 export async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -15,10 +15,10 @@ interface LaterResponse {
 }
 
 /**
- * Returns the seconds until the client may repeat the request. Without a number of seconds in the response, returns 0.
+ * Returns the seconds until the client may repeat the request. Returns 0 if the response contains no number of seconds.
  * Returns undefined if a repetition cannot help.
- * @param isFinal whether the server explained a lasting problem. The client then repeats the request only if the
- * response contains a time
+ * @param isFinal whether the server explained a lasting problem. If so, the client repeats the request only if the
+ * response contains a number of seconds
  */
 export function secondsUntilRepeat({ status, headers }: LaterResponse, isFinal = false): number | undefined {
   if (!LATER.has(status)) return undefined;

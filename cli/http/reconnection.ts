@@ -7,18 +7,18 @@ import { isLater } from './laterResponse.ts';
 
 const INITIAL_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
-/** The default limit of all waits together. A supervisor needs less time to restart a killed process. */
+/** The default limit for the sum of all waits. A supervisor restarts a killed process sooner. */
 const DEFAULT_LIMIT_MS = 60_000;
-/** The limit of all waits together if the server states when the client may repeat the request. */
+/** The limit for the sum of all waits if the server states when the client may repeat the request. */
 const STATED_LIMIT_MS = 300_000;
-/** The time by which a timed-out attempt reduces the remaining time for waits. */
+/** An attempt that timed out reduces the remaining time for waits by this time. */
 const TIMED_OUT_MS = 60_000;
 
 interface Reconnecting {
   readonly output: Pick<ProgressOutput, 'retry'>;
   readonly signal: AbortSignal;
   /**
-   * The limit of all waits together. By default a minute, or five minutes if the server states when the client may
+   * The limit for the sum of all waits. By default a minute, or five minutes if the server states when the client may
    * repeat the request.
    */
   readonly limitMs?: number | undefined;
@@ -27,9 +27,9 @@ interface Reconnecting {
 }
 
 /**
- * Does work that calls servers, and repeats the work after a lost connection. Waits for a second at first, then longer
- * each time; waits longer if the server asks for that. The work must be idempotent.
- * @throws the last error when the limit of all waits is reached; an error after which the work is not repeated
+ * Does work that calls servers, and repeats the work if a connection is lost. Waits before each repetition: a second at
+ * first, then longer, up to 30 s, or as long as the server asks. The work must be idempotent.
+ * @throws the last error when the sum of all waits reaches the limit; an error for which `isLost` returns false
  */
 export async function reconnecting<Result>(
   { output, signal, limitMs = DEFAULT_LIMIT_MS, isLost = isConnectionLost }: Reconnecting,
@@ -64,14 +64,14 @@ function withPause(error: Error, pauseMs: number): Error {
 }
 
 /**
- * Whether a place sent no response, sent an incomplete response, or is shutting down. The work is not repeated after
- * other responses.
+ * Whether a place sent no response or an incomplete response, or is shutting down. After any other response, the work
+ * is not repeated.
  */
 export function isConnectionLost(error: unknown): error is Error {
   return [placeUnreachable, placeLost, placeTimedOut, shuttingDown].some((kind) => kind.is(error));
 }
 
-/** How to report the waits before repeated calls of a server, and the signal that ends them. */
+/** How to report the waits before repeated calls of a server, and how to stop them. */
 export interface Patience {
   /** Called before each wait. If undefined, calls are not repeated. */
   readonly onRetry?: ProgressOutput['retry'] | undefined;
@@ -80,8 +80,8 @@ export interface Patience {
 
 /**
  * Calls a server. Repeats the call after errors for which `isRepeated` returns true.
- * @param isRepeated by default, whether the response asks the client to repeat the request
- * @throws the last error when the limit of all waits is reached; an error after which the call is not repeated
+ * @param isRepeated whether to repeat the call after an error. By default, only if the response asks for a repetition
+ * @throws the last error when the sum of all waits reaches the limit; an error for which `isRepeated` returns false
  */
 export function patiently<Result>(
   { onRetry, signal }: Patience,

@@ -26,7 +26,7 @@ const rows: ReadonlyMap<string, ErrorRow> = new Map(
 /**
  * Returns the text for a server's error, in the wording for users of the command. If the command does not know the
  * error, because the server is newer, returns the server's message. Leaves out the advice to repeat the command,
- * because the error around this text already contains it.
+ * because the command's error, which contains this text, already gives this advice.
  */
 function serverText(message: string, details: readonly unknown[]): string {
   const { reason = '', metadata = {} } = infoIn(details) ?? {};
@@ -45,8 +45,8 @@ const invalidFields = z.looseObject({
 });
 
 /**
- * Describes why a server rejects a file: each invalid field with its path. If the error lists no fields, returns the
- * text of the error.
+ * Describes why a server rejects a file. The text lists each invalid field with its path. If the error lists no fields,
+ * returns the text of the error.
  * @example
  * rejection(error); // orgs[0].humanUsers[1].user.userName: missing or empty: expected at least 1 character
  */
@@ -76,12 +76,12 @@ export function asRefusal(place: string, error: unknown): unknown {
  */
 export function isDeadline(error: unknown): boolean {
   if (errors.deadlineExceeded.is(error)) return true;
-  // ZITADEL's errors have no name, so the line above does not recognise them. The lines below check their code instead.
+  // ZITADEL's errors have no name, so `is` does not recognise them. Check their gRPC code instead.
   const body = error instanceof IdentityError ? errorBody.safeParse(error.cause).data : undefined;
   return body?.code === codes.DEADLINE_EXCEEDED.number;
 }
 
-/** Returns the parameters of an error's text, whether this process or an instance created the error. */
+/** Returns the parameters of an error's text, for errors of this process and for errors of an instance. */
 export function errorParams({ cause, details }: IdentityError): IssueParams {
   return infoIn([...(errorBody.safeParse(cause).data?.details ?? []), ...details])?.metadata ?? {};
 }

@@ -3,14 +3,14 @@ import { shortenedText } from '../../shared/errors/identityError.ts';
 import { isJsonObject, type JsonObject, parseIfJson } from '../../shared/json/jsonObject.ts';
 
 const MAX_CHARACTERS = 300;
-/** The number of characters of a page in which its title must begin. */
+/** The title of a page must begin within this number of characters. */
 const START_CHARACTERS = 16_000;
 
-/** Names of JSON fields, in lower case, in which services and gateways put the sentence. */
+/** The JSON fields, in lower case, in which services and gateways describe an error. */
 const fields = ['message', 'error_description', 'detail', 'error', 'title', 'msg'];
 
 /**
- * The elements of HTML and XML that contain the sentence. In a truncated page, an element may end without an end tag.
+ * The elements of HTML and XML in which servers describe an error. In a truncated page, an element may have no end tag.
  */
 const elements = [
   /<title\b[^<>]*>(.*?)(?:<\/title\b|$)/is,

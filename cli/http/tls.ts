@@ -12,8 +12,8 @@ function isCertificateError(code: string): boolean {
 let isSystemTrusted = false;
 
 /**
- * After a certificate error, trusts also the certificate authorities of the operating system. They are not loaded
- * earlier, because loading them takes a third of a second.
+ * After a certificate error, trusts also the certificate authorities of the operating system. Loads them only then,
+ * because loading takes a third of a second.
  * @returns whether another attempt may succeed
  */
 export function trustSystem(error: unknown): boolean {
@@ -24,7 +24,7 @@ export function trustSystem(error: unknown): boolean {
 }
 
 /**
- * Returns the error of a call that has no response: a problem of TLS with a remedy, an unreachable server, or a lost
+ * Returns the error of a call without a response. The cause is a problem of TLS, an unreachable server, or a lost
  * connection.
  * @param moment when the connection was lost, such as `before the response to GET /`
  */
@@ -45,7 +45,9 @@ export async function connectionError(origin: string, error: unknown, moment: st
   return factory({ place: origin, moment, reason: connectionReason(error) });
 }
 
-/** The first bytes of another protocol are not `HTTP/1`. */
+/**
+ * Describes a problem with the protocol of a response. The response of another protocol does not begin with `HTTP/1`.
+ */
 function httpProblem(code: string): string {
   return code === 'HPE_INVALID_CONSTANT' || code === 'HPE_INVALID_VERSION'
     ? `does not speak HTTP/1.1 (${code}): another service uses this port; check the host and the port`

@@ -35,14 +35,16 @@ export async function openRemotePeople(settings: InstanceSettings, call: Surroun
   return { find, ...factorsOf(overNetwork(settings)) };
 }
 
-/** Instead of a server, the application in this process reads and changes the database. */
+/**
+ * Opens the people of a database. The application in this process reads and changes the database, as a server would.
+ */
 export function openDatabasePeople(call: Surroundings & OpenInstance): People {
   const { store, location } = call;
   const server = inProcess(databaseName(location), async () => ({ store, location, ...undisposed }));
   return { find: (users, signal) => findInStore(store, users, signal), ...factorsOf(server) };
 }
 
-/** The HTTP calls for factors are the same for this service and ZITADEL. */
+/** Returns the functions for factors, whose HTTP calls are the same for this service and ZITADEL. */
 function factorsOf(server: Server): Omit<People, 'find'> {
   const hasOtpEmail: People['hasOtpEmail'] = async (userId, signal) => {
     const { authMethodTypes } = await callUser(server, 'GET', `${userPath(userId)}/authentication_methods`, signal);
@@ -82,7 +84,7 @@ function callUser(server: Server, method: 'GET' | 'DELETE', path: string, signal
   });
 }
 
-/** Searches the database directly, because an export of the users would leave an event in the audit trail. */
+/** Searches the database directly. An export of the users would add an event to the audit trail. */
 async function findInStore(
   store: Store,
   users: readonly string[],
@@ -98,7 +100,7 @@ async function findInStore(
 
 /**
  * Searches the people in an export of an instance, because instances have no search. If the token does not permit
- * exports, takes each searched text for an id.
+ * exports, treats each searched text as an id.
  */
 async function findInExport(
   place: DatabasePlace,

@@ -33,7 +33,7 @@ export async function openPlaces(
   const source = { side: 'from', parsed: parsePlace(from) } as const;
   const target = { side: 'to', parsed: parsePlace(to) } as const;
   const files = secretFiles(secrets, [source, target], canAsk(call));
-  // If the export goes to standard output, retries are reported on standard error.
+  // If the command writes the export to standard output, it reports retries on standard error.
   const { retry } = callContext(call, target.parsed.kind === 'stream' ? call.stderr : call.stdout).output;
   return [
     await openPlace(call, source, files.get(source), retry),
@@ -173,7 +173,7 @@ async function readTokenFile(file: string, option: string, stderr: Writable): Pr
 /** Matches a token of the HTTP scheme Bearer (RFC 6750, 2.1). Does not match quotes and JSON. */
 const TOKEN = /^[\w.~+/-]+=*$/;
 
-/** The first matching pattern applies. */
+/** The forms of texts that are no tokens. The first pattern that matches a text applies. */
 const notTokens = [
   { pattern: /^$/, problem: 'is empty' },
   { pattern: /^[[{]/, problem: 'contains JSON' },
@@ -185,7 +185,7 @@ const notTokens = [
 ];
 
 /**
- * @param holder where the text comes from, for errors
+ * @param holder the name of the text's source, for errors
  * @throws IdentityError USAGE_INVALID, whose text does not contain the token
  */
 function checkToken(content: string, holder: string): string {

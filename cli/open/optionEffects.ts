@@ -15,7 +15,7 @@ export function noEffect(option: string, reason: string): Error {
   return usageError(`${option} has no effect here: ${reason}`);
 }
 
-/** The values of `--on-conflict` with which `--mirror` is permitted, by the service of the target. */
+/** For each service as the target, the values of `--on-conflict` that `--mirror` requires. */
 const MIRRORING = {
   identity: { handlings: ['overwrite'], problem: '--mirror needs --on-conflict overwrite' },
   zitadel: {

@@ -8,8 +8,8 @@ export interface Person {
   /** Empty if the person has no e-mail address. */
   readonly email: string;
   /**
-   * The login names of a person in ZITADEL. They contain domains of the organisation. Absent for this service, which
-   * has no login.
+   * The login names of a person in ZITADEL. Login names contain a domain of the organisation. Absent for a person in
+   * this service, which has no login.
    */
   readonly loginNames?: readonly string[];
 }
@@ -43,10 +43,13 @@ export interface People {
   removeOtpEmail(userId: string, signal: AbortSignal): Promise<void>;
 }
 
-/** Searches for people by several texts at once. The caller adds all people of a place. */
+/**
+ * Searches for people by several texts at once. The caller adds all people of a place, and the search keeps those who
+ * match.
+ */
 export class PersonSearch {
   private readonly users: readonly string[];
-  /** For each search key, the people that may match, by user id. `matches` checks them exactly. */
+  /** For each search key, the people who may match, by user id. `matches` decides which of them match. */
   private readonly candidates: ReadonlyMap<string, Map<string, Person>>;
 
   constructor(users: readonly string[]) {
@@ -81,8 +84,8 @@ function toMatch(person: Person, text: string): Match {
 }
 
 /**
- * Returns a name in a form in which equal names are the same text: in lower case, and with the domain of an e-mail
- * address or login name in ASCII.
+ * Returns a name in lower case, with the domain of an e-mail address or login name in ASCII. Names that count as equal
+ * result in the same text.
  */
 function searchKey(name: string): string {
   const [local, domain] = splitDomain(name);

@@ -33,7 +33,7 @@ const ours = z.object({
 
 /**
  * Finds out which service is at an address. Does not send the token.
- * @throws IdentityError for an unreachable server or another service; the signal's reason
+ * @throws IdentityError if the server is unreachable or is another service; the signal's reason after an abort
  */
 async function recognise(settings: InstanceSettings, signal: AbortSignal): Promise<Recognised> {
   const { origin, onRetry } = settings;
@@ -53,16 +53,15 @@ interface OtherServer {
   /** Why the server is not an instance of this service. */
   readonly reason: string;
   /**
-   * The error for a response with a status other than 200 and 404. The server or a gateway in front of it has sent this
-   * response.
+   * The error for a response with a status other than 200 and 404, from the server or from a gateway in front of it.
    */
   readonly refusal?: IdentityError;
 }
 
 async function recogniseOurs(server: Server, response: HttpResponse): Promise<Recognised | OtherServer> {
   const { status } = response;
-  // If the scheme is http but the port expects TLS, some servers respond with status 400, such as nginx and servers in
-  // Go.
+  // Some servers, such as nginx and servers in Go, respond with status 400 if the scheme is http but the port expects
+  // TLS.
   const isPlain = status === 400 ? await plainToTls(server.name) : undefined;
   if (isPlain !== undefined) throw isPlain;
   if (status !== 200) {
@@ -100,7 +99,7 @@ export function openRemote(settings: InstanceSettings): DatabasePlace {
   };
 }
 
-/** Loads only the modules for the service at the address. */
+/** Opens a server as a place. Loads only the modules for the service at the address. */
 async function openRecognised(settings: InstanceSettings, signal: AbortSignal): Promise<DatabasePlace> {
   const recognised = await recognise(settings, signal);
   return recognised.service === 'identity'

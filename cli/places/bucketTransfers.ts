@@ -35,7 +35,7 @@ export function parseAddress(instance: string, text: string | undefined): Transf
   throw sourceInvalid({ place: instance, problem: 'returned no https:// address for the file', advice });
 }
 
-/** When a download or upload is retried. It fails after about a minute without progress. */
+/** The rules for retries of a download or upload, which fails after about a minute without progress. */
 const retries: RetryPolicy = {
   attempts: (error) => ([placeUnreachable, placeTimedOut, placeLost].some((kind) => kind.is(error)) ? 12 : 1),
   initialDelayMs: 500,
@@ -44,9 +44,10 @@ const retries: RetryPolicy = {
 };
 
 /**
- * Downloads an object from its signed URL. After a broken connection, continues where the download has stopped.
+ * Downloads an object from its signed URL. If the connection breaks, continues the download at the first missing byte.
  * @param onReceived called with the number of bytes that have arrived so far
- * @throws IdentityError for an incomplete or damaged object, or without permission; the signal's reason
+ * @throws IdentityError if the object is incomplete or damaged, or the server denies the download; the signal's reason
+ * after an abort
  */
 export async function* downloadObject(
   address: TransferAddress,
@@ -73,7 +74,7 @@ export async function* downloadObject(
   });
 }
 
-/** Statuses with which Cloud Storage, or a proxy, responds if a signed URL has expired. */
+/** The statuses with which Cloud Storage or a proxy responds to a request for an expired URL. */
 const expired: ReadonlySet<number> = new Set([400, 401, 403]);
 
 function expiry(start: number, { status }: HttpResponse): string {
@@ -102,9 +103,10 @@ export interface FileUpload {
 const PIECE_BYTES = 8 * 1024 * 1024;
 
 /**
- * Uploads a file in pieces of equal size. After a broken connection, asks the bucket how many bytes it has received,
- * and sends the other bytes of the piece.
- * @throws IdentityError if the bucket rejects the upload; the errors of reading `content`; the signal's reason
+ * Uploads a file in pieces of equal size. If the connection breaks, asks the bucket how many bytes it has received, and
+ * sends the remaining bytes of the piece.
+ * @throws IdentityError if the bucket rejects the upload; the errors of reading `content`; the signal's reason after an
+ * abort
  */
 export async function uploadFile(
   upload: FileUpload,
@@ -125,8 +127,8 @@ interface Piece {
 }
 
 /**
- * Splits content into pieces of equal size; only the last piece can be shorter. All pieces share a buffer: the caller
- * must finish with a piece before it requests the next.
+ * Splits content into pieces of equal size; only the last piece can be shorter. All pieces share a buffer, so the
+ * caller must finish with a piece before it requests the next piece.
  */
 async function* pieces(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Piece, void, void> {
   const checksum = new CRC32C();
@@ -157,7 +159,7 @@ function fileChanged(): Error {
   });
 }
 
-/** For the last piece, sends requests until the bucket confirms the whole file. */
+/** Sends a piece until the bucket has received it. Sends the last piece until the bucket confirms the whole file. */
 async function sendPiece(upload: FileUpload, piece: Piece, signal: AbortSignal): Promise<void> {
   const backoff = new Backoff(retries, signal);
   const end = piece.start + piece.bytes.byteLength;
@@ -230,7 +232,7 @@ async function callUpload(
   const call: HttpCall = { method: 'PUT', path, accept: '*/*', headers: described, body: [body] };
   try {
     await using response = await callServer(origin, call, limit.signal);
-    // The response is read to its end, because only then can the next request use the same connection.
+    // Read the response to its end, because only then can the next request use the same connection.
     await readBytes(response.body, MAX_RESPONSE_BYTES);
     if (response.status === 200 || response.status === 201) return { position: size, isComplete: true };
     if (response.status !== INCOMPLETE) throw rejected(address, 'upload', response);
@@ -248,7 +250,7 @@ function broken({ origin }: TransferAddress, transfer: Transfer, reason: string,
 }
 
 /**
- * Creates the error for an unexpected status. If a retry may succeed, it is the error of a broken connection, after
+ * Creates the error for an unexpected status. If a retry may succeed, creates the error of a broken connection, after
  * which the transfer continues.
  */
 function rejected(address: TransferAddress, transfer: Transfer, { status, headers }: HttpResponse): Error {

@@ -10,8 +10,8 @@ export interface ServerCall extends Omit<HttpCall, 'token' | 'body'> {
 }
 
 /**
- * @throws IdentityError without a response, or if the connection breaks while the caller reads the response; the errors
- * of reading the file; the signal's reason
+ * @throws IdentityError if no response arrives, or if the connection breaks while the caller reads the response; the
+ * errors of reading the call's file; the signal's reason after an abort
  */
 type Send = (call: ServerCall, signal: AbortSignal) => Promise<HttpResponse>;
 
@@ -19,15 +19,15 @@ type Send = (call: ServerCall, signal: AbortSignal) => Promise<HttpResponse>;
 export interface Server {
   readonly name: string;
   readonly send: Send;
-  /** Whether the server has an address. A proxy in front of such a server may limit the length of a query. */
+  /** Whether the server has an address. A proxy in front of it may then limit the length of a query. */
   readonly isRemote: boolean;
   /** The name of the option with the path of the token's file, for errors. */
   readonly tokenOption: string;
   /** Undefined if the user entered the token at the terminal. */
   readonly tokenFile?: string | undefined;
   /**
-   * Called before each wait for a repetition of a call. If undefined, calls are not repeated: errors of a server in
-   * this process are final.
+   * Called before the wait that precedes a repeated call. Undefined for a server in this process, whose calls are not
+   * repeated because all its errors are final.
    */
   readonly onRetry?: Patience['onRetry'];
 }

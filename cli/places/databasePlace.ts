@@ -12,8 +12,8 @@ export interface DatabaseSettings extends Pick<Config, 'bcryptCost'> {
 }
 
 /**
- * Opens a database as a place. The application in this process handles the calls of the place, and opens the database
- * anew for each call.
+ * Opens a database as a place. The application in this process handles each call to the place, and opens the database
+ * for it.
  */
 export function openDatabase(settings: DatabaseSettings): DatabasePlace {
   const open = async () => {
@@ -21,7 +21,7 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
     return { ...settings, store, [Symbol.asyncDispose]: () => store.close() };
   };
   const place = openServer(inProcess(settings.name, open), thisService);
-  // The operating system's user may do everything with the database, so no permissions are tested here.
+  // The operating system's user may do everything with the database, so do not test permissions here.
   const facts = async (): Promise<PlaceFacts> => {
     await using database = await open();
     return { ...thisService, ...(await describeInstance(database.store)), denied: [], exportLosses: ownLosses };

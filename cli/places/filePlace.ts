@@ -19,7 +19,7 @@ import type { ExportFile, FilePlace, StoredFile } from '../exports/placeInterfac
 import type { Surroundings } from '../terminal/command.ts';
 import { counted } from '../terminal/numberTexts.ts';
 
-/** The file need not exist yet. */
+/** Opens the file as a place. The file need not exist yet. */
 export function openFile(path: string, warn: (warning: string) => void): FilePlace {
   return {
     takes: 'files',
@@ -56,7 +56,8 @@ async function readStartOf(path: string): Promise<Uint8Array> {
  */
 export async function requireFreeFile(path: string): Promise<void> {
   try {
-    // Unlike `stat`, `lstat` also finds a link whose target is missing. The path of such a link is not free.
+    // Unlike `stat`, `lstat` also finds a link whose target is missing. The path of such a link is in use, so the
+    // command cannot create a file there.
     await lstat(path);
   } catch (error) {
     const directory = dirname(resolve(path));

@@ -22,8 +22,8 @@ export function toRequest(
 }
 
 /**
- * Returns the options of an import as a query. The body is the imported file: if it could contain options, the file's
- * creator could set them.
+ * Returns the options of an import as a query. The body contains only the imported file: if it could contain options
+ * too, the creator of the file could set them.
  */
 export function importQuery(options: PlaceImportOptions): string {
   const query = new URLSearchParams();
@@ -33,8 +33,7 @@ export function importQuery(options: PlaceImportOptions): string {
 }
 
 /**
- * Requires that the options of an import are not too long for a query. A query with the ids of many organisations is
- * too long.
+ * Requires that the options of an import fit into a query. The ids of many organisations do not fit.
  * @throws IdentityError USAGE_INVALID
  */
 export function requireSendable(options: PlaceImportOptions): void {

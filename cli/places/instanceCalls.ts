@@ -26,7 +26,8 @@ export function operationCall(
 }
 
 /**
- * Repeats the call if the response asks for this, unless the call has read a file that can be read only once.
+ * Calls an export or an import. Repeats the call if the response asks for a repetition, unless the call has read a file
+ * that can be read only once.
  * @param statuses the statuses of a successful response
  * @throws IdentityError for a response with another status
  */
@@ -72,7 +73,8 @@ export async function callOnce(
 const parameters: Readonly<Record<PlaceOperation, string>> = { export: 'object', import: 'upload' };
 
 /**
- * A file that an export or an import has stored in the bucket of an instance. The command must delete it afterwards.
+ * A file in the bucket of an instance, which an export or an import has stored there. The command must delete the file
+ * afterwards.
  */
 export class HeldFile {
   private readonly server: Server;
@@ -91,9 +93,9 @@ export class HeldFile {
 
   /**
    * Deletes the file. If this fails, the instance's bucket deletes the file after a day.
-   * @param signal ends the deletion. By default, only a time limit ends it
-   * @returns a warning if the file still exists; undefined if the file was deleted
-   * @throws the signal's reason
+   * @param signal stops the deletion. Without a signal, only a time limit stops the deletion
+   * @returns a warning if the file may still exist; undefined if the file was deleted
+   * @throws the signal's reason after an abort
    */
   async delete(signal = new AbortController().signal): Promise<RecordWarning | undefined> {
     const { server, operation, id } = this;
@@ -113,7 +115,7 @@ export class HeldFile {
     }
   }
 
-  /** Returns the given error, with a note if the file still exists. */
+  /** Deletes the file after an error. Returns the error, with a note if the file may still exist. */
   async deleteAfter(error: unknown): Promise<unknown> {
     const kept = await this.delete();
     return kept === undefined ? error : IdentityError.from(error).withNote(kept.message);

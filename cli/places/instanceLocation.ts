@@ -11,7 +11,7 @@ export const instanceOptions = {
 interface InstanceLocation {
   readonly location: StoreLocation;
   readonly defaultName: string;
-  /** Environment variables that select the same database. */
+  /** The environment variables of the process, with values that select the same database. */
   readonly environment: Surroundings['environment'];
 }
 
@@ -74,7 +74,8 @@ function nameOption(location: StoreLocation): {
 }
 
 /**
- * @param instead for the error: what a cloud-hosted instance has in place of files in a directory
+ * @param instead the end of the error's sentence about an instance in Firestore, such as `has no backup files`: what a
+ * cloud-hosted instance has instead of files in a directory
  * @throws IdentityError USAGE_INVALID for a cloud-hosted instance
  */
 export function embeddedDirectory({ directory }: StoreLocation, instead: string): string {

@@ -45,8 +45,7 @@ export function openServer(server: Server, recognised: Recognised): DatabasePlac
 
 type OnItems = Parameters<ExportFile['open']>[1];
 /**
- * Yields the bytes of an export. One function of this type validates the export, the other passes the bytes on
- * unchecked.
+ * A function that yields the bytes of an export. One function of this type validates the export, the other does not.
  */
 type Pass = (
   source: { readonly open: () => AsyncIterable<Uint8Array> },
@@ -100,7 +99,7 @@ interface ExportedObject {
   readonly server: Server;
   readonly response: HttpResponse;
   readonly held: HeldFile;
-  /** Called with the fraction of the object that has arrived, from 0 to 1. */
+  /** Called with the fraction of the object's bytes that have arrived, from 0 to 1. */
   readonly onReceived: (share: number) => void;
   readonly pass: Pass;
 }
@@ -198,8 +197,8 @@ async function importIntoInstance(importing: InstanceImport, signal: AbortSignal
   meter.onPhase(server.isRemote && (isSent || transfers !== true) ? 'sending' : 'reading');
   if (isSent) return await sendFile(importing, content, signal);
   await using file = await makeRepeatable(content, signal);
-  // If the content was copied, the copying has counted its bytes and checked it. Otherwise, counting the bytes here
-  // also checks the content before it is uploaded.
+  // If the content was copied, its bytes were counted and checked at that time. Otherwise, this count also checks the
+  // content before the upload.
   const bytes = (content.isRepeatable ? undefined : file.size) ?? (await countBytes(file, signal));
   if (bytes <= requestBytes) return await sendFile(importing, file, signal);
   if (transfers !== true) throw fileTooLarge(server, requestBytes);
@@ -261,7 +260,7 @@ async function readInstanceFacts(
 }
 
 /**
- * For each operation, a valid request that changes nothing. The response shows whether the token permits the operation.
+ * A valid request for each operation that changes nothing. The response shows whether the token permits the operation.
  */
 const trials: Readonly<Record<PlaceOperation, object>> = {
   export: { org_ids: [NO_ORGANISATION], response_output: true },

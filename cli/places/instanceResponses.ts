@@ -43,7 +43,8 @@ export const ACCEPT = `${NDJSON}, application/json;q=0.9`;
 const MAX_RESPONSE_BYTES = 256_000_000;
 
 /**
- * Reads the response to an import. It contains either events with the progress and the result, or only the result.
+ * Reads the response to an import. The response contains either events with the progress and the result, or only the
+ * result.
  * @throws IdentityError for a failed import, and if the connection breaks before the result
  */
 export async function readImportResponse(
@@ -73,7 +74,7 @@ export function unlikeResponse({ name }: Server, { headers }: HttpResponse, expe
   return sourceInvalid({ place: name, problem, advice: CHECK_ADDRESS });
 }
 
-/** Returns undefined if no event contains the result or the error of the import. */
+/** Reads a response with events. Returns undefined if no event contains the result or the error of the import. */
 async function readImportEvents(
   server: Server,
   body: AsyncIterable<Uint8Array>,
@@ -106,8 +107,8 @@ async function readImportEvents(
 const SHOWN_CHARACTERS = 100;
 
 /**
- * If the event is invalid, the error does not advise to repeat the command, because the repeated import would probably
- * send the same event.
+ * Parses an event. If the event is invalid, the error does not advise the user to repeat the command, because a
+ * repeated import would probably send the same event.
  */
 function parseEvent({ name: place }: Server, line: string): ImportEvent {
   const { data, error } = importEvent.safeParse(parseIfJson(line));
@@ -124,8 +125,8 @@ function parseEvent({ name: place }: Server, line: string): ImportEvent {
 }
 
 /**
- * Yields the lines of a response. The last line can be long and arrive in many chunks, so the chunks are joined only at
- * its end.
+ * Yields the lines of a response. The last line can be long and arrive in many chunks, so this function joins the
+ * chunks only at the end of a line.
  */
 async function* lines(server: Server, body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let parts: Uint8Array[] = [];
@@ -151,7 +152,8 @@ function beforeResult({ name: place }: Server, reason: string): IdentityError {
 const MAX_ERROR_BYTES = 1_000_000;
 const MAX_MESSAGE_CHARACTERS = 500;
 /**
- * The body of an error of an instance or of ZITADEL. The error of a gateway may have a message, but has no gRPC code.
+ * The body of an error of an instance or of ZITADEL. The schema requires a gRPC code, because the error of a gateway
+ * may have a message but has no such code.
  */
 const describedError = z.looseObject({
   code: z.int().min(0).max(16),
@@ -159,7 +161,7 @@ const describedError = z.looseObject({
   details: z.array(z.unknown()).optional(),
 });
 
-/** Functions that create an error, by the kind of remedy that the error contains. */
+/** Functions that create an error, by the kind of the remedy in the error. */
 const responseErrors = {
   token: (server: Server, reason: string, body: unknown) => placeTokenRejected(server.name, server, reason, body),
   role: ({ name, tokenOption }: Server, reason: string, body: unknown) =>

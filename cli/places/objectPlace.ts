@@ -4,7 +4,7 @@ import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts
 import { compressFor, readExportJson, storedContent } from '../exports/fileContent.ts';
 import type { FilePlace } from '../exports/placeInterfaces.ts';
 
-/** The object need not exist yet. */
+/** Opens an object in Cloud Storage as a place. The object need not exist yet. */
 export function openObject(location: ObjectLocation): FilePlace {
   const name = objectUri(location);
   const storage = createCloudStorage();
@@ -13,8 +13,8 @@ export function openObject(location: ObjectLocation): FilePlace {
     name,
     requireFree: (signal) => requireCreatable(location, signal),
     async readExport(_, signal) {
-      // Another program may replace the object at any time. So the content is read from the generation that is current
-      // now.
+      // Another program may replace the object at any time. So read the content only from the present generation of the
+      // object.
       const object = await storage.pin(location, signal);
       return storedContent(object, (count, readSignal) => readExportJson(name, count(object.read(readSignal))));
     },

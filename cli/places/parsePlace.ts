@@ -5,7 +5,7 @@ import { checkObjectName, objectUri } from '../../shared/objectStorage/objectNam
 import { isLoopback } from '../http/loopback.ts';
 import { usageError } from '../terminal/command.ts';
 
-/** A parsed place. If two texts specify the same place, both have the same `name`. So callers compare names. */
+/** A parsed place. All texts that specify the same place result in the same `name`, so callers compare names. */
 export type ParsedPlace = { readonly name: string } & PlaceParts;
 
 type PlaceParts =
@@ -54,7 +54,7 @@ export function parsePlace(text: string): ParsedPlace {
 }
 
 /**
- * Requires that no place is standard input or output, because the command must read its places several times.
+ * Requires that no place is standard input or output, because the command reads its places several times.
  * @throws IdentityError USAGE_INVALID
  */
 export function requireRereadable(...places: readonly string[]): void {
@@ -64,10 +64,7 @@ export function requireRereadable(...places: readonly string[]): void {
     );
 }
 
-/**
- * Compares the names that `parsePlace` returns.
- * @throws IdentityError USAGE_INVALID
- */
+/** Requires that two places are different. `from` and `to` are names that `parsePlace` returned. */
 export function requireOther(from: string, to: string): void {
   if (from === to) throw usageError(`${from} is both the source and the target: specify two places`);
 }

@@ -74,7 +74,7 @@ const credentialsFile = {
   meaningFor: 'key file for gs:// as',
 } as const;
 
-/** `isShared` means that one option may apply to two places. */
+/** Files with secrets. If `isShared` is true, one option may specify the same file for both places. */
 export const secretKinds = [tokenFile, credentialsFile] as const;
 
 function secretOption({ meaning, meaningFor }: (typeof secretKinds)[number], place?: string) {
@@ -87,8 +87,8 @@ export const secretOptions = {
 };
 
 /**
- * Returns the options for the secrets of two places. Each place has its own option. A third option suffices if only one
- * place needs a secret.
+ * Returns the options for the secrets of two places. Each place has its own option. If only one place needs a secret,
+ * the user can specify a third option, which names no place.
  */
 export function secretsOfTwo(first: string, second: string) {
   return {
@@ -102,7 +102,7 @@ export function secretsOfTwo(first: string, second: string) {
 
 export type SecretFiles = Partial<Values<ReturnType<typeof secretsOfTwo>>>;
 
-/** The first name applies if only one place needs the secret; the others apply to the source and the target. */
+/** Returns three names of options: for the only place that needs the secret, for the source, and for the target. */
 export function secretOptionNames(name: (typeof secretKinds)[number]['name']) {
   return [name, `from-${name}`, `to-${name}`] as const;
 }
@@ -146,7 +146,10 @@ function ofImport(options: ImportValues) {
   return { onConflict, dryRun };
 }
 
-/** The user confirms the deletions at the terminal, by `--yes`, or by the digest of a dry run. */
+/**
+ * The options of a mirroring import. The user confirms its deletions at the terminal, by `--yes`, or by `--expect` with
+ * the digest of a dry run.
+ */
 type MirrorValues = Values<typeof mirrorChoices> &
   ImportValues & { readonly yes: boolean; readonly expect?: string | undefined };
 

@@ -19,7 +19,8 @@ export interface SizedFile {
 
 /**
  * Uploads a file to the bucket of an instance, imports the file from there, and deletes it from the bucket, even after
- * an error. Repeats the import after a broken connection, and if the instance ends a request at its time limit.
+ * an error. Repeats the import if the connection breaks, or if the instance ends a request at the instance's time
+ * limit.
  * @throws IdentityError if the upload or the import fails
  */
 export async function importUploaded(
@@ -44,8 +45,7 @@ export async function importUploaded(
     return withWarnings(response, kept === undefined ? [] : [{ type: 'upload', ...kept }]);
   } catch (error) {
     signal.throwIfAborted();
-    // If the user repeats the command after this error, it uploads the file again. So this upload is not needed any
-    // more.
+    // After this error, delete the uploaded file: if the user repeats the command, it uploads the file again.
     throw await held.deleteAfter(error);
   }
 }
@@ -86,8 +86,8 @@ async function importUpload(
   };
   const response = await reconnecting(repeating, async () => {
     attempts++;
-    // An earlier attempt may already have written organisations. The option `fail` must not reject these organisations
-    // in a repeated attempt.
+    // An earlier attempt may already have written organisations. A repeated attempt must not reject these organisations
+    // because of the option `fail`.
     const isFirst = settled === 0 || options.dryRun;
     const asked = isFirst ? onConflict : recordConflict(onConflict);
     const request = toRequest({ ...options, onConflict: asked }, importOptions);

@@ -2,7 +2,9 @@ import { type Notice, type NoticeKind, noticeText, shownNotices } from '../termi
 import { firstLines, numberText } from '../terminal/numberTexts.ts';
 import { type Line, section } from '../terminal/terminal.ts';
 
-/** A bar of a chart. For example, it shows a section, and its parts show the section's created and failed records. */
+/**
+ * A bar of a chart. For example, a bar shows a section, and its parts show the numbers of created and failed records.
+ */
 export interface Bar {
   readonly name: string;
   readonly parts: readonly { readonly name: string; readonly count: number; readonly tone: 'good' | 'soft' | 'bad' }[];
@@ -33,7 +35,7 @@ export function blockJson(blocks: readonly Block[]): Record<string, unknown> {
 }
 
 /**
- * On the terminal, only the first lines of the list appear.
+ * Creates a block with a list, of which the terminal shows only the first lines.
  * @param omitted the number of further items, which `lines` does not contain
  */
 export function listBlock(
@@ -47,7 +49,7 @@ export function listBlock(
 }
 
 /**
- * On the terminal, errors, warnings and manual steps are grouped by their texts.
+ * Creates a block with errors, warnings or manual steps, which the terminal groups by their texts.
  * @param others texts of the same kind, which come last
  */
 export function noticeBlock(

@@ -1,5 +1,5 @@
-// Command lines in messages. They begin in the way in which the user started this process, so that the user can copy
-// them.
+// Formats command lines for messages. They begin with the words with which the user started this process, so that the
+// user can copy them.
 
 const INSTALLED = 'identity';
 
@@ -7,7 +7,7 @@ let program = INSTALLED;
 let calls = /(?!)/g;
 
 /**
- * Stores how the user started this process: by the npm script of a cloned repository, or by the installed command.
+ * Stores whether the user started this process by the npm script of a cloned repository, or by the installed command.
  * @param words the first words of all commands, such as `migrate`
  */
 export function noteProgram({ npm_lifecycle_event: script }: NodeJS.ProcessEnv, words: readonly string[]): void {
@@ -24,7 +24,7 @@ export function callText(words: string): string {
   return `${program} ${words}`;
 }
 
-/** Adapts each command line in a text to how the user started this process. */
+/** Replaces `identity` in each command line of a text by the words with which the user started this process. */
 export function withCalls(text: string): string {
   return text.replace(calls, callText(''));
 }

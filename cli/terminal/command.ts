@@ -81,7 +81,10 @@ export interface Surroundings {
   readonly stdin: Readable & TerminalStream & { setRawMode?(isRaw: boolean): unknown };
   readonly stdout: Writable & TerminalStream;
   readonly stderr: Writable & TerminalStream;
-  /** The environment variables. Those that select a database are set as `--data` or `--firestore` requires. */
+  /**
+   * The environment variables. The variables that select a database have the values that `--data` or `--firestore`
+   * requires.
+   */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly now: Date;
   readonly signal: AbortSignal;
@@ -102,26 +105,27 @@ export interface OpenInstance {
 
 interface Printed {
   /**
-   * Returns how the command ended. Called after the output was printed. If undefined, the command ended with `done`.
+   * Returns how the command ended. Called after the output was printed. Without this function, the command ended with
+   * `done`.
    */
   readonly exitStatus?: () => ExitStatus;
-  /** Work that follows after the output was printed. */
+  /** Work to do after the output was printed. */
   readonly afterwards?: () => Promise<void>;
 }
 
-/** With `--json`, the command prints `json`, otherwise `text`. */
+/** The output of a command. With `--json`, the command prints the field `json`, otherwise the field `text`. */
 export interface Output extends Printed {
   readonly json: unknown;
-  /** How the lines are wrapped and coloured depends on the stream. */
+  /** The text in lines. The stream determines how the command wraps and colours the lines. */
   readonly text: Line | readonly Line[];
   /**
-   * The stream for the output. By default standard output; standard error if standard output receives other data, such
-   * as an export.
+   * The stream for the output. By default standard output. A command chooses standard error if standard output receives
+   * other data, such as an export.
    */
   readonly stream?: 'stdout' | 'stderr';
 }
 
-/** `json` is the row with `--json`; `cells` is the row in a table. */
+/** A row of a list: `json` for the output with `--json`, `cells` for a table. */
 export interface Row {
   readonly json: unknown;
   readonly cells: readonly string[];
@@ -171,8 +175,8 @@ interface CommandDescription<Arguments, Own> {
 
 /**
  * A command on an instance, which `--data` or `--firestore` selects. `parseValues` ensures that a call contains all
- * values that the command describes. The functions of this type are methods, because commands with different options
- * must fit into one list.
+ * values that the command describes. Its functions are declared as methods, because the compiler then permits commands
+ * with different options in one list.
  */
 export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options>
   extends CommandDescription<Arguments, Own> {
@@ -182,13 +186,13 @@ export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options
   /** Checks a call before the database is opened. A command that creates an instance can create its database here. */
   prepare?(call: CommandCall<Arguments, Own>, location: StoreLocation): Promise<void>;
   /**
-   * If a call is about a place and not about the instance, returns the function that handles this call. Otherwise
-   * returns undefined.
+   * Returns the function that handles a call about a place, such as a server. Returns undefined for a call about the
+   * instance itself.
    */
   elsewhere?(call: CommandCall<Arguments, Own>): (() => Promise<Output>) | undefined;
   /**
-   * Runs the command. Imports the modules that the command needs only now, because every call loads the definitions of
-   * all commands.
+   * Runs the command. Import the command's modules in this function, not at the top of the file: every call of
+   * `identity` loads the definitions of all commands.
    */
   run(call: CommandCall<Arguments, Own> & OpenInstance): CommandResult;
 }
@@ -253,8 +257,8 @@ export const NOTHING_CHANGED = 'interrupted: nothing was changed; repeat the com
 
 /**
  * Does work that stops when a signal aborts.
- * @param message the message after an interruption, which advises how to continue, or a function that returns this
- * message
+ * @param message the message to print after an interruption, which advises how to continue; or a function that returns
+ * this message
  * @throws IdentityError COMMAND_INTERRUPTED for any error of the work after the signal has aborted
  */
 export async function interruptible<Result>(

@@ -11,8 +11,8 @@ export function loadConfig({ environment }: Configured): Config {
 }
 
 /**
- * Returns the lifetime of a new token in milliseconds. By default 30 days, or the configured maximum if that is
- * shorter.
+ * Returns the lifetime of a new token in milliseconds. The default is 30 days, or the configured maximum if the maximum
+ * is shorter.
  * @throws IdentityError USAGE_INVALID for a lifetime above the configured maximum
  */
 export function tokenLifetime(expires: Span | undefined, configured: Configured): number {

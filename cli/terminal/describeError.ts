@@ -23,12 +23,13 @@ interface DescribedError {
  * describeError(usageError('missing option --to')); // { message: 'missing option --to', exitStatus: 'usage' }
  */
 export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL): DescribedError {
-  // A configuration can have several problems, each on a line of its own. So the line breaks between them are kept.
+  // A configuration can have several problems, each on a line of its own. So keep the line breaks between the problems.
   if (isUsageError(error)) return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };
   if (commandInterrupted.is(error)) return { message: printable(error.message), exitStatus: 'interrupted' };
-  // An instance does not send the cause of an internal error to its callers. The user of this command may see it.
+  // An instance does not send the cause of an internal error to its callers, but the user of this command may see the
+  // cause.
   if (internalError.is(error) && error.cause instanceof Error) return describeCause(error, error.cause, logLevel);
-  // The path of the full disk is only in the operating system's error, which is the cause.
+  // Only the operating system's error, which is the cause, contains the path of the full disk.
   if (storeFailed.is(error) && isSystemError(error.cause) && isStorageFull(error.cause))
     return describeCause(error, error.cause, logLevel);
   if (planChanged.is(error)) return { message: printable(error.commandMessage), exitStatus: 'unconfirmed' };
@@ -36,7 +37,7 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
     const isUsage = error.code === 'INVALID_ARGUMENT' || organisationUnknown.is(error);
     return { message: printable(error.commandMessage), exitStatus: isUsage ? 'usage' : 'failed' };
   }
-  // If this error came from the store, it would be an IdentityError. So it comes from a temporary database.
+  // If this error came from the store, it would be an IdentityError. So the error comes from a temporary database.
   if (isDatabaseFull(error)) return describeError(spoolFull({ directory: tmpdir() }));
   const isExpected = isSystemError(error);
   return { message: isExpected ? printable(systemText(error)) : unexpectedText(error, logLevel), exitStatus: 'failed' };

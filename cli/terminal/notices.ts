@@ -14,13 +14,16 @@ export interface Notice {
   readonly message: string;
   readonly reason?: string | undefined;
   readonly params?: IssueParams | undefined;
-  /** The number of further notices with the same message, which are not in the list. */
+  /** The number of further notices with the same message, if the list of notices omits them. */
   readonly further?: number | undefined;
 }
 
 const STATE = /^([A-Z]+(?:_[A-Z]+)?)_STATE_([A-Z]+)$/;
 
-/** If a state has changed, the noun follows from the name of the state. */
+/**
+ * Returns the noun for the record of a notice. If the notice is about a change of state, the noun comes from the name
+ * of the earlier state.
+ */
 function nounIn({ type, params }: Notice): string {
   return recordNoun((STATE.exec(params?.before ?? '')?.[1] ?? type).toLowerCase());
 }
@@ -50,8 +53,8 @@ interface NoticeGroup {
   readonly ids: string[];
   count: number;
   /**
-   * Whether further notices may belong to this group, because the list omits some. `count` is then the least possible
-   * number.
+   * Whether further notices may belong to this group, because the list of notices is incomplete. `count` is then the
+   * minimum.
    */
   readonly isLeast: boolean;
 }
@@ -75,7 +78,7 @@ function groupNotices(notices: readonly Notice[], omitted: number, examples: num
   return groups.size > MAX_LINES ? groupByKind([...groups.values()], examples) : [...groups.values()];
 }
 
-/** Joins groups whose reason and field are the same. Otherwise, their different texts would fill the screen. */
+/** Joins groups whose reason and field are the same, because their many different texts would fill the screen. */
 function groupByKind(groups: readonly NoticeGroup[], examples: number): NoticeGroup[] {
   const kinds = Map.groupBy(groups, ({ first: { type, reason, id, params }, text }) =>
     id === undefined || reason === undefined ? text : JSON.stringify([type, reason, fieldOf(params)]),
@@ -140,8 +143,8 @@ export function firstNotices(notices: readonly RecordWarning[]): string[] {
 }
 
 /**
- * Returns the lines about records that ZITADEL wrote into the wrong organisation. Callers print these lines before all
- * other notices.
+ * Returns the lines about records that ZITADEL wrote into the wrong organisation. Print these lines before all other
+ * notices.
  */
 export function elsewhereLines(elsewhere: readonly Notice[]): Line[] {
   return firstLines(elsewhere.map(noticeText), 'record').map((text) => ({ text, style: 'bad' }));

@@ -6,11 +6,11 @@ export interface Meter {
   readonly records: () => number;
   /** Undefined if the phase measures records instead of bytes. */
   readonly bytes?: () => number | undefined;
-  /** The number of processed records that already existed. They do not count for the speed. */
+  /** The number of processed records that already existed. The speed does not include these records. */
   readonly unchanged?: () => number;
   /** The fraction of the work that is complete, from 0 to 1; undefined if it is unknown. */
   readonly fraction?: () => number | undefined;
-  /** How long the phase has waited for another operation, in milliseconds. This time does not count for the speed. */
+  /** How long the phase has waited for another operation, in milliseconds. The speed does not include this time. */
   readonly waitedMs?: () => number;
   /** Whether the phase measures nothing before its end. Until then, its speed is unknown. */
   readonly isOpaque?: true;
@@ -31,8 +31,8 @@ export interface PhaseState {
   /** The fraction of the work that is complete, from 0 to 1; undefined if it is unknown. */
   readonly fraction: number | undefined;
   /**
-   * Whether the remaining time has been shown, or all records are processed. From then on, the elapsed time is not
-   * shown, because users would mistake it for the remaining time.
+   * Whether the remaining time was shown before, or all records are processed. If so, the output does not show the
+   * elapsed time, because users would mistake it for the remaining time.
    */
   readonly isEnding: boolean;
 }
@@ -43,8 +43,9 @@ export interface ProgressOutput {
   show(state: PhaseState): void;
   finish(state: PhaseState, hasSucceeded: boolean): void;
   /**
-   * Reports that a call will be repeated: the problem, such as a lost connection or a busy server, and the seconds
-   * until then.
+   * Reports that a call will be repeated.
+   * @param problem the reason, such as a lost connection or a busy server
+   * @param seconds the time until the repeated call
    */
   retry(problem: string, seconds: number): void;
   wait(holder: LockHolder): void;
@@ -56,7 +57,7 @@ export interface CallContext {
   readonly signal: AbortSignal;
 }
 
-/** The time after which the remaining time is estimated. A phase may be slower before. */
+/** The time after which the remaining time is estimated. A phase may be slower at first. */
 const MIN_MEASURED_SECONDS = 3;
 
 type FinalCounts = Pick<PhaseState, 'records' | 'unchanged'>;
@@ -66,7 +67,7 @@ export interface RunningPhase {
   end(hasSucceeded: boolean, counts?: FinalCounts): void;
 }
 
-/** The shown numbers never decrease. */
+/** Shows the progress of a phase until its end. The shown numbers never decrease. */
 export function startPhase(output: ProgressOutput, phase: string, meter: Meter): RunningPhase {
   const begunMs = performance.now();
   const startedAt = new Date().toISOString();
@@ -138,16 +139,16 @@ interface Sample {
 const MIN_MEASURED_SHARE = 0.01;
 
 /**
- * Measures the speed of the last ten seconds, and estimates the remaining time from this speed. If progress comes in
+ * Measures the speed of the last ten seconds, and estimates the remaining time from this speed. If the progress has
  * larger steps, as with ZITADEL, measures the speed of the last step.
  */
 class RollingRate {
-  /** The measurements of the last ten seconds, except those without progress since the measurement before them. */
+  /** The measurements of the last ten seconds. Omits a measurement without progress since the previous measurement. */
   private readonly samples: Sample[] = [];
   private startFraction = 0;
   private nowMs = 0;
 
-  /** A measurement must be later than those that were added before. */
+  /** Adds a measurement, which must be later than all earlier measurements. */
   add(sample: Sample): void {
     this.nowMs = sample.atMs;
     const last = this.samples.at(-1);
@@ -167,7 +168,7 @@ class RollingRate {
    */
   get secondsLeft(): number | undefined {
     const { fraction, atMs = 0 } = this.samples.at(-1) ?? {};
-    // All records are processed, but the phase has not ended. Its end cannot be estimated.
+    // All records are processed, but the phase has not ended. The time until its end cannot be estimated.
     if (fraction === undefined || fraction === 1) return undefined;
     const share = (fraction - this.startFraction) / (1 - this.startFraction);
     const perSecond = this.slope((sample) => sample.fraction ?? 0);
@@ -184,7 +185,8 @@ class RollingRate {
   }
 
   /**
-   * Whether there has been no progress for longer than the time that the measurements cover. The speed is then unknown.
+   * Whether the time since the last progress is longer than the time that the measurements cover. If so, the speed is
+   * unknown.
    */
   private get isStalled(): boolean {
     const first = this.samples[0];
@@ -299,7 +301,7 @@ function settledText(phase: Pace): string {
   return `${amountText(phase)}${others.length === 0 ? '' : ` (${others.join(', ')})`}`;
 }
 
-/** Returns the number that counts for the speed: of bytes, or of records that did not exist before. */
+/** Returns the number from which the speed is calculated: the bytes, or the records that did not exist before. */
 function movedBy({ records, bytes, unchanged }: Pick<PhaseState, 'records' | 'bytes' | 'unchanged'>): number {
   return bytes ?? records - unchanged;
 }
@@ -309,8 +311,8 @@ function pace(moved: number, seconds: number): number {
 }
 
 /**
- * Formats the speed of a phase. Returns an empty text if the speed would mislead: for a failed phase, for less than a
- * second, or if most records already existed.
+ * Formats the speed of a phase. Returns an empty text if the speed would mislead: if the phase failed, if it took less
+ * than a second, or if most records already existed.
  */
 function speed({ seconds, records, unchanged, perSecond, succeeded = true }: Pace): string {
   const whole = Math.round(perSecond);

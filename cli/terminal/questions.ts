@@ -25,7 +25,7 @@ export async function askConfirmation(message: string, asked: Asking, about: rea
 }
 
 /**
- * Does not show what the user types.
+ * Asks the user for a secret. The terminal does not show what the user types.
  * @throws IdentityError COMMAND_INTERRUPTED if the user interrupts the question
  */
 export function askSecret(message: string, asked: Asked): Promise<string> {
@@ -58,7 +58,7 @@ async function ask<Answer>(
   { stdin, stderr, signal }: Asked,
   question: (prompts: Prompts, at: object) => Promise<Answer | Cancelled>,
 ): Promise<Answer> {
-  // The library is loaded only if there is a question, so that all other calls start faster.
+  // Load the library only if there is a question, so that all other calls start faster.
   const prompts = await import('@clack/prompts');
   // Without this setting, Ctrl-D would close the input, and the question would wait forever.
   prompts.updateSettings({ aliases: { [CTRL_D]: 'cancel' } });
@@ -74,7 +74,7 @@ async function takeTyped(stdin: Asked['stdin']): Promise<string> {
   // Without raw mode, the terminal delivers only complete lines.
   stdin.setRawMode?.(true);
   stdin.read(0);
-  // Typed text that is buffered may arrive only in the second turn of the event loop.
+  // Text in the terminal's buffer may arrive only in the second turn of the event loop.
   for (let turns = 0; turns < 2; turns++) await setImmediate();
   const typed = String(stdin.read() ?? '');
   stdin.setRawMode?.(false);

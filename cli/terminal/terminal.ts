@@ -29,8 +29,7 @@ const styleFormats = { heading: 'bold', good: 'green', warning: 'yellow', bad: '
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * Matches control characters and line breaks. If an id or a name contains them, the printed text could pretend to be
- * other output.
+ * Matches control characters and line breaks. With such characters, a printed id or name could imitate other output.
  */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
@@ -42,8 +41,8 @@ export function printable(text: string): string {
 }
 
 /**
- * Returns a value as JSON, with escapes for unprintable characters. Adapts the command lines in messages to how the
- * user started this process.
+ * Returns a value as JSON, with escapes for unprintable characters. In messages, replaces command lines by the words
+ * with which the user started this process.
  */
 export function printableJson(value: unknown): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -57,8 +56,8 @@ interface StyledLine {
   readonly style?: keyof typeof styleFormats;
   readonly depth?: number;
   /**
-   * Whether the line is a command. If it is wrapped, the lines end with a backslash, so that the user can copy and run
-   * them.
+   * Whether the line is a command. The parts of a wrapped command end with a backslash, so that the user can copy and
+   * run the command.
    */
   readonly isCommand?: true;
 }
@@ -73,7 +72,7 @@ export function warnOn(stream: Writable): (warning: string) => void {
   return (warning) => void stream.write(`identity: ${printable(warning)}\n`);
 }
 
-/** Returns nothing if there are no lines. */
+/** Returns a heading with indented lines; an empty list if there are no lines. */
 export function section(heading: string, lines: readonly Line[]): Line[] {
   const indented = lines.map(styled).map((line) => ({ ...line, depth: (line.depth ?? 0) + 1 }));
   return indented.length === 0 ? [] : [{ text: heading, style: 'heading' }, ...indented];

@@ -10,8 +10,8 @@ type Zod = typeof import('zod');
 export interface ValueFormat {
   readonly remedy: string;
   /**
-   * Returns the schema that checks and parses a value. The caller passes the library Zod, so that the help need not
-   * load it.
+   * Returns the schema that checks and parses a value. The caller passes the library Zod, because the help needs the
+   * formats but must not load the library.
    */
   readonly schema: (zod: Zod) => ZodType | Promise<ZodType>;
 }
@@ -31,8 +31,9 @@ function parseSpan(text: string): Span {
 }
 
 /**
- * Losses that a call may accept if a side is ZITADEL. `unknown-states`: ZITADEL does not return the states of some
- * records. `refused-hashes`: the import omits password hashes because of which ZITADEL can reject people.
+ * Losses that the user can accept if ZITADEL is the source or the target. `unknown-states`: ZITADEL does not return the
+ * states of some records. `refused-hashes`: the import omits a password hash if ZITADEL can reject the person because
+ * of the hash.
  */
 export const acceptableLosses = ['unknown-states', 'refused-hashes'] as const;
 
@@ -62,7 +63,7 @@ const idFormat = {
 const textFormat = { remedy: '', schema: ({ z }: Zod) => z.string() };
 const pathFormat = { remedy: 'specify a path', schema: ({ z }: Zod) => z.string().min(1) };
 
-/** A key is the name of the format in the help. */
+/** The formats of values. A key is the name of a format in the help. */
 const valueFormats = {
   CONFLICT: choice(onConflicts),
   COUNT: {
@@ -120,7 +121,7 @@ const valueFormats = {
   OPERATION: choice([...operations, 'command']),
   OPERATIONS: someOf(operations),
   ORG_ID: idFormat,
-  // The command parses this text later, when it opens the place.
+  // The command parses this text when it opens the place.
   PLACE: { ...pathFormat, remedy: 'specify a place, such as https://HOST or FILE.json' },
   PROJECT_ID: idFormat,
   PORT: {

@@ -85,7 +85,7 @@ export class ExportedRecords {
     }
   }
 
-  /** Adds the fields that only ZITADEL's exports contain (docs/zitadel.md 4.3). */
+  /** Adds the fields that only ZITADEL's exports contain (see zitadel 4.3). */
   private async fill(section: Section, documents: Documents): Promise<Documents> {
     const { leftToDo } = this.options;
     const { providers } = section.exported ?? {};

@@ -46,7 +46,7 @@ export interface OrganisationExport {
 }
 
 /**
- * Exports organisations as an export file, which ends with the manifest (specification 4.2; docs/zitadel.md 2). Reads
+ * Exports organisations as an export file, which ends with the manifest (specification 4.2; see zitadel 2). Reads
  * the snapshot while the caller consumes the bytes, until the signal aborts.
  */
 export function exportOrganisations(

@@ -139,7 +139,7 @@ const organisation = z.strictObject({ ...Object.fromEntries(successLists), orgId
   description: 'An organisation’s id, and the ids of the records that the import wrote into the organisation.',
 });
 
-/** The response to an import (specification 4.3; docs/zitadel.md 5.7 and 5.8). ZITADEL's response has no `summary`. */
+/** The response to an import (specification 4.3; see zitadel 5.7 and 5.8). ZITADEL's response has no `summary`. */
 export const importResponse = z
   .strictObject({
     errors: z
@@ -256,7 +256,7 @@ export type ImportProgress = Omit<Extract<ImportEvent, { event: 'progress' }>, '
 
 export type ImportResponse = z.output<typeof importResponse>;
 
-/** An entry of `errors` in the import response (docs/zitadel.md 5.7). */
+/** An entry of `errors` in the import response (see zitadel 5.7). */
 export type ImportError = z.output<typeof importError>;
 
 /**

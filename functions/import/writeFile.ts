@@ -32,7 +32,8 @@ export async function writeFile(context: ImportContext): Promise<void> {
 /**
  * Requires that no organisation of the file existed before this call. Organisations that this call created do not
  * count.
- * @throws IdentityError ALREADY_EXISTS with the ids of the organisations that existed; the signal's reason
+ * @throws IdentityError ALREADY_EXISTS with the ids of the organisations that existed; the signal's reason after an
+ * abort
  */
 async function requireNew({ inspection, store, signal, rules }: ImportContext): Promise<void> {
   const existing: string[] = [];

@@ -16,7 +16,7 @@ import type { RecordOutcome, Settled } from './stages.ts';
  * Writes the organisations, and returns those that exist afterwards: later phases import their records. If an
  * organisation exists with another name, or if its new name is taken, the import reports an error but imports the
  * organisation's records. If the organisation cannot be created, the import reports an error and skips the
- * organisation's records (docs/zitadel.md 5.5).
+ * organisation's records (see zitadel 5.5).
  */
 export async function writeOrganisations(context: ImportContext): Promise<Targets> {
   const { store, signal, inspection } = context;

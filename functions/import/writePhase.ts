@@ -16,7 +16,7 @@ import type { Planned, RecordOutcome } from './stages.ts';
 /**
  * Writes the records of one phase.
  * @param read the sections to read: sections of the phase, and sections whose records contain records of the phase
- * @throws the signal's reason, once the batches in flight are written
+ * @throws the signal's reason after an abort, once the batches in flight are written
  */
 export async function writePhase(
   context: ImportContext,

@@ -143,7 +143,7 @@ function toBoolean(value: string | string[]): JsonValue {
 
 /**
  * The types of authentication methods that this service lists, in the order of the response. ZITADEL has further types
- * (zitadel 6.7).
+ * (see zitadel 6.7).
  */
 export const authenticationMethodType = z.enum([
   'AUTHENTICATION_METHOD_TYPE_TOTP',

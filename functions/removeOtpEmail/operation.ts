@@ -26,7 +26,7 @@ const userFields: readonly FieldName[] = ['orgId', 'body', 'otpEmail', 'sequence
  * @param audited records the removal in the same commit. If the audit trail is outside the database, records the
  * removal before the commit, and a failed commit as a second event
  * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor
- * (docs/zitadel.md 6.3)
+ * (see zitadel 6.3)
  */
 export function removeOtpEmail(
   store: Store,
@@ -78,7 +78,7 @@ const methodUserFields: readonly FieldName[] = ['orgId', 'body', ...Object.value
 /**
  * Lists the types of a user's authentication methods (specification 4.5). Users can list their own. Other callers need
  * `user.read` on the user's organisation or on the instance. For a user who does not exist, the list is empty, as in
- * ZITADEL (zitadel 6.7).
+ * ZITADEL (see zitadel 6.7).
  * @throws IdentityError INVALID_ARGUMENT, PERMISSION_DENIED
  */
 export async function listAuthenticationMethodTypes(

@@ -97,7 +97,7 @@ const SCOPE_BATCH = 250;
  * Decides for each organisation whether its login names contain the domain, and stores the decision, which no later
  * import can change. Call this after the import has written the domain policies, and before it writes users.
  * @returns the targets with their decisions
- * @throws the signal's reason
+ * @throws the signal's reason after an abort
  */
 export async function settleLoginNames(context: ImportContext, targets: Targets): Promise<Targets> {
   const { store, signal, loginNamesByDefault } = context;

@@ -65,7 +65,7 @@ export function adviceIfLarger(hasTransfers: boolean): string {
 
 /**
  * Reads an import request (specification 2.5) without keeping its inline export file in memory. Checks and ignores
- * unknown fields (docs/zitadel.md 1.1). Does not check the file: the import validates it before the first write.
+ * unknown fields (see zitadel 1.1). Does not check the file: the import validates it before the first write.
  * @throws IdentityError INVALID_ARGUMENT for malformed JSON, a body other than an object, or an invalid field
  */
 export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> {
