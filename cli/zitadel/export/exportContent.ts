@@ -24,8 +24,9 @@ import { addStates } from './omittedStates.ts';
 import { addOtpEmail } from './otpEmailStates.ts';
 
 /**
- * Only one organisation is in memory at a time. Leaves organisations out by filtering the list of organisations,
- * because ZITADEL crashes if the field `excluded_org_ids` contains an existing organisation.
+ * Exports ZITADEL's organisations one after the other, so that only one organisation is in memory at a time. Filters
+ * the list of organisations itself, because ZITADEL crashes if the field `excluded_org_ids` of a request contains an
+ * existing organisation.
  */
 export function openZitadelExport(address: ZitadelAddress, options: PlaceExportOptions): ExportFile {
   let [done, total] = [0, 0];
@@ -33,8 +34,8 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
   async function* open(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     using call = callSignal(signal, options.timeoutMs);
     const connection = { ...address, signal: call.signal };
-    // A later import compares this time with the times of ZITADEL's events. So it must be ZITADEL's time, not the
-    // command's. ZITADEL rounds it down, so every event after this call has a later time.
+    // A later import compares this time with the times of ZITADEL's events. So it must be the time of ZITADEL's clock.
+    // ZITADEL rounds this time down, so every event after this call has a later time.
     const readTime = await readServerTime(connection);
     const missing: Missing = { sections: new Set(), users: new Set() };
     yield* withManifest(organisations(connection, missing), call.signal, ({ tally }) =>
@@ -90,7 +91,10 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
   };
 }
 
-/** What an export lacks: sections with missing records, and users whose grants or memberships are missing. */
+/**
+ * Content that an export lacks. `sections` contains sections with missing records. `users` contains users whose grants
+ * or memberships are missing.
+ */
 interface Missing {
   readonly sections: Set<SectionName>;
   readonly users: Set<string>;
@@ -167,8 +171,8 @@ function applyOptions(organisation: JsonObject, options: PlaceExportOptions): vo
 }
 
 /**
- * Adds the instance's policy, which ZITADEL's exports do not contain, because the policy decides which user names are
- * valid. Adds nothing if the policy has the values that are this service's defaults.
+ * Adds the instance's domain policy, because it decides which user names are valid, and ZITADEL's exports do not
+ * contain it. Adds nothing if all values of the policy are the defaults of this service.
  */
 function addDomainPolicy(organisation: JsonObject, policy: DomainPolicy): void {
   if (organisation.domainPolicy !== undefined) return;
@@ -205,7 +209,7 @@ function stateName(state: OrgState): string | undefined {
   return state === OrgState.UNSPECIFIED ? undefined : OrgStateSchema.value[state]?.name;
 }
 
-/** Lists, as texts for plans, what ZITADEL's exports leave out or change (zitadel 9.5). */
+/** Returns texts for plans about the content that ZITADEL's exports leave out or change; see zitadel 9.5. */
 export function exportLosses(releases: ReleaseRange): readonly string[] {
   const bySection = recordSections.flatMap(({ name, zitadel = {} }) => {
     const content = unexportedContent(zitadel, releases);

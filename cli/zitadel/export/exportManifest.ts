@@ -9,14 +9,14 @@ import type { ZitadelConnection } from '../zitadelConnection.ts';
 
 interface ReadExport {
   readonly options: Pick<PlaceExportOptions, 'withKeys'>;
-  /** ZITADEL's time from before the first record was read. */
+  /** The time of ZITADEL's clock before the first record was read. */
   readonly readTime: Date;
   readonly missing: { readonly sections: ReadonlySet<string>; readonly users: ReadonlySet<string> };
 }
 
 /**
- * Leaves out the field `secrets`: with this field, a missing credential means that the source does not have it. This
- * would be wrong, because ZITADEL does not export all kinds of credentials.
+ * Leaves out the field `secrets`. With this field, a missing credential would mean that the source does not have the
+ * credential. But the source may have it, because ZITADEL does not export all kinds of credentials.
  */
 export async function describeExport(
   connection: ZitadelConnection,

@@ -49,8 +49,8 @@ export interface ExportScope {
 /** The default time limit for the export of one organisation. Many gateways end a call that takes longer. */
 const EXPORT_MS = 60_000;
 /**
- * The maximum size of a response. Larger organisations cannot be exported within the time limit. The command needs
- * several times as much memory as the response.
+ * The maximum size of a response. It limits the memory of the command, which is several times the size of the response.
+ * ZITADEL could not export larger organisations within the time limit in any case.
  */
 const MAX_MESSAGE_BYTES = 128_000_000;
 
@@ -206,14 +206,16 @@ async function addStatesAndGrants(
     const [usual, inactiveState] = statesOf({ name: section }) ?? [];
     for (const record of sections.flatMap((name) => recordsIn(organisation[name]))) {
       const isInactive = inactive.get(keyOf(record));
-      // The usual state is written too. Without a state in the file, an overwriting import would keep the state that
-      // the target has.
+      // Writes the usual state too. Without a state in the file, an overwriting import would keep the state of the
+      // record in the target.
       if (isInactive !== undefined) record.state = isInactive ? inactiveState : usual;
     }
   }
 }
 
-/** Warns about grants to users or organisations that the export leaves out. */
+/**
+ * Removes grants if the export leaves out the user or organisation that has the grant. Warns about the removed grants.
+ */
 async function movingGrants(
   organisation: JsonObject,
   section: SectionName,

@@ -11,14 +11,15 @@ import { rpcClient } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { recordsIn } from './exportOrganisation.ts';
 
-// In releases 2 and 3, exports contain no states. The searches of every release return states.
+// In releases 2 and 3 of ZITADEL, exports contain no states. So the command reads the states with searches, which
+// return states in every release.
 
-/** A search of newer releases returns at most 1,000 users. */
+/** The maximum number of users in a search. In newer releases of ZITADEL, a search returns at most 1,000 users. */
 const SEARCHED_AT_ONCE = 500;
 
 interface StateSource {
   readonly connection: ZitadelConnection;
-  /** Returns undefined if ZITADEL does not return the state. */
+  /** Returns the state of an organisation. Returns undefined if ZITADEL does not return the state. */
   readonly stateOf: (orgId: string) => Promise<string | undefined>;
   /** Whether records with an unknown state count as active. Otherwise, an unknown state is an error. */
   readonly acceptsUnknown: boolean;
@@ -62,7 +63,7 @@ function unknownText(organisation: JsonObject): string | undefined {
   return texts.length === 0 ? undefined : texts.join(', and ');
 }
 
-/** If ZITADEL does not return the states, returns the reason. */
+/** Adds the states of users. If ZITADEL does not return the states, returns the reason. */
 async function addUserStates(
   connection: ZitadelConnection,
   orgId: string,
@@ -83,7 +84,7 @@ async function addUserStates(
 }
 
 /**
- * The keys of the result are user ids. The result lacks users whom ZITADEL does not return.
+ * Returns the states of users, by the ids of the users. The result lacks users whom ZITADEL does not return.
  * @throws IdentityError if ZITADEL rejects the search
  */
 export async function searchUserStates(
@@ -109,7 +110,8 @@ function stateName(state: UserState): string | undefined {
 
 /**
  * Searches for a user who exists, to check that ZITADEL returns the states of users.
- * @throws IdentityError ZITADEL_STATES_UNKNOWN
+ * @throws IdentityError ZITADEL_STATES_UNKNOWN if ZITADEL does not return the state, and unknown states are not
+ * accepted
  */
 export async function requireStates(
   source: Pick<StateSource, 'connection' | 'acceptsUnknown'>,

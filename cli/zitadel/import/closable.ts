@@ -23,8 +23,8 @@ function position({ isAtOnce, sections: [section] }: Closable): number {
 }
 
 /**
- * Sorted by the order in which records are closed: users first, and records that contain other records, such as
- * projects, last.
+ * The kinds of records that ZITADEL can close, in the order in which the import closes them. Users come first. Records
+ * that contain other records, such as projects, come last.
  */
 export const closables: readonly Closable[] = [
   ...Map.groupBy(recordSections, ({ name }): Closing | undefined => recordKinds[name].closing),
@@ -49,7 +49,10 @@ export function placeKey({ aggregateId, part }: EventPlace): string {
   return JSON.stringify([aggregateId, part]);
 }
 
-/** The first section of the kind is enough: the events of its other sections belong to the same type of aggregate. */
+/**
+ * Uses only the first section of the kind, because the events of its other sections belong to the same type of
+ * aggregate.
+ */
 function creationOf({ sections: [section] }: Closable): CreationEvent {
   const event = creationEvent(section);
   if (event === undefined) throw new Error(`no event creates ${section}`);
@@ -85,8 +88,8 @@ export function eventPlaceKey(kind: Closable, event: Pick<ZitadelEvent, 'aggrega
 const stateChanges = ['deactivated', 'reactivated'];
 const userStateChanges = ['locked', 'unlocked', 'human.initialization.check.succeeded'];
 
-// The selections below contain the type of the aggregate, because a release rejects a search if it knows none of the
-// requested event types.
+// The queries below contain the type of the aggregate. Without this type, a release of ZITADEL rejects a query if it
+// knows none of the requested event types.
 
 function typesOf(kind: Closable, ends: readonly string[]): string[] {
   const { prefix = creationOf(kind).type.replace(/added$/, '') } = kind;
@@ -103,7 +106,7 @@ export function isClosing({ type }: Pick<ZitadelEvent, 'type'>): boolean {
   return /\.(?:deactivated|locked)$/.test(type);
 }
 
-/** For users, selects every event of a user. */
+/** Selects the events that concern the records themselves. For users, selects every event of a user. */
 export function ownEvents(kind: Closable): EventQuery {
   const { lock } = kind;
   const { aggregateType } = creationOf(kind);

@@ -25,7 +25,7 @@ import {
 import { grouped, readCreations } from './histories.ts';
 import type { ImportLedger, LedgerIssue, LedgerRecord } from './ledger.ts';
 
-/** The record is still open, as far as this process knows. */
+/** A record that is still open, as far as this process knows. */
 interface OpenRecord {
   readonly kind: Closable;
   readonly entry: LedgerRecord;
@@ -35,7 +35,7 @@ interface OpenRecord {
 
 const CLOSED_AT_ONCE = 8;
 const LOCKED = 'USER_STATE_LOCKED';
-/** A search shows a change after at most 2 s. */
+/** A search in ZITADEL shows a change after at most 2 s. */
 const defaultPolls: RetryPolicy = { attempts: () => 10, initialDelayMs: 250, maxDelayMs: 2_000 };
 
 const usersFirst = closables.filter(({ isAtOnce }) => isAtOnce === true).flatMap(({ sections }) => sections);
@@ -84,7 +84,7 @@ export class Closer {
   }
 
   /**
-   * Stores an error for each record that remains open.
+   * Closes records. Stores an error for each record that remains open.
    * @param after the events after this time show whether a record is closed
    */
   private async close(entries: readonly LedgerRecord[], after: EventTime): Promise<void> {
@@ -107,8 +107,8 @@ export class Closer {
   }
 
   /**
-   * Release 2 can fail to process one of several events that have the same time. A closed user can then still log in,
-   * until the user is closed once more.
+   * Closes users once more if ZITADEL's search still shows them as open. Release 2 can fail to process one of several
+   * events that have the same time. A user whose event was not processed can still log in.
    */
   private async proveUsers(): Promise<void> {
     const passedOver = await this.openUsers(this.closedUsers);
@@ -163,7 +163,7 @@ export class Closer {
     return located;
   }
 
-  /** The result contains the records' positions in the ledger. */
+  /** Returns the closed records, as positions in the ledger. */
   private async closed(records: readonly OpenRecord[], after: EventTime): Promise<Set<number>> {
     const closed = new Set<number>();
     for (const [kind, ofKind] of Map.groupBy(records, (record) => record.kind)) {

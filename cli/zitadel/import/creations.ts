@@ -17,7 +17,9 @@ type SentRecord = Pick<OutgoingRecord, 'position' | 'section' | 'orgId' | 'json'
 const defaultPolls: RetryPolicy = { attempts: () => 12, initialDelayMs: 100, maxDelayMs: 2_000 };
 
 interface CreationSearch {
-  /** Usually the token's user. Undefined for events of any user. */
+  /**
+   * The id of the user who created the records, usually the token's user. Undefined if any user may have created them.
+   */
   readonly callerId: string | undefined;
   /**
    * The time after which the events happened, usually the time of the newest event before the records were sent.
@@ -27,8 +29,8 @@ interface CreationSearch {
   /** The organisation that owns the aggregates of the events. By default, any organisation. */
   readonly owner?: string;
   /**
-   * Whether the newest creation event of a record is returned. By default, the first event in the record's own
-   * organisation is returned, otherwise the first of all.
+   * Whether the search returns the newest creation event of a record. By default, it returns the first event in the
+   * record's own organisation. If there is none, it returns the first event in any organisation.
    */
   readonly isNewest?: boolean;
   /** Whether the search waits for the event of a record. By default, it does not wait. */
@@ -36,8 +38,8 @@ interface CreationSearch {
 }
 
 /**
- * The keys of the result are the records' positions in the ledger. Waits for the events that the caller expects. The
- * result lacks records for which no event appears.
+ * Finds the creation event of each record. Waits for the events that the caller expects. The keys of the result are the
+ * records' positions in the ledger. The result lacks records for which no event appears.
  */
 export async function findCreations(
   connection: ZitadelConnection,
@@ -76,8 +78,8 @@ function isBetter({ owner }: ZitadelEvent, other: ZitadelEvent | undefined, { or
 }
 
 /**
- * The owner must be the record's organisation, unless a record of this kind may belong to another organisation than its
- * aggregate.
+ * Whether an event shows that ZITADEL created the record in its own organisation. Always true if records of this kind
+ * may belong to another organisation than their aggregate.
  */
 export function isInPlace({ owner }: ZitadelEvent, { section, orgId }: OutgoingRecord): boolean {
   return owner === orgId || creationEvent(section)?.isShared === true;

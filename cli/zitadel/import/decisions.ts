@@ -51,7 +51,10 @@ export interface SurveyedFile {
   readonly refusedOrgIds: ReadonlySet<string>;
 }
 
-/** A name is taken by another organisation in ZITADEL, or by an organisation that is earlier in the file. */
+/**
+ * Returns the ids of new organisations whose names are taken. An organisation in ZITADEL has the same name, or an
+ * earlier organisation of the file has it.
+ */
 export function organisationsWithTakenNames(
   organisations: readonly Pick<OrganisationHeader, 'orgId' | 'record'>[],
   existing: ListedOrganisations,
@@ -71,7 +74,8 @@ export function organisationsWithTakenNames(
 
 /**
  * Compares each record of a file with ZITADEL's existing records, and decides whether the import sends it.
- * @param onCompared called with the number of compared records. People do not count until their TOTP seeds are decided
+ * @param onCompared called with the number of compared records. People with TOTP seeds count only after the decisions
+ * about their seeds
  * @returns the number of existing people for whom the file contains a password or a TOTP seed
  */
 export async function decideAll(
@@ -116,8 +120,9 @@ function personOf({ position, record }: LedgerRecord, { outcome }: LedgerEntry):
 }
 
 /**
- * The import sends the seed only if an interrupted import has created the person and not added the seed yet. In all
- * other cases, the person or an administrator may have removed the factor on purpose.
+ * Decides which existing people receive the TOTP seed of the file. The import sends a seed only if an interrupted
+ * import has created the person without the seed. In all other cases, the person or an administrator may have removed
+ * the factor on purpose.
  */
 async function decideSeeds(
   { ledger, callerId }: SurveyedFile,

@@ -1,4 +1,4 @@
-// Reads the events from which an import decides which existing records it may change.
+// Reads events. An import uses these events to decide which existing records it may change.
 
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { EventPlace } from '../recordKinds.ts';
@@ -71,7 +71,7 @@ export async function readCreations(
   );
 }
 
-/** The keys of the result are the records' positions in the ledger. */
+/** Returns the events of each record since its creation, by the record's position in the ledger. */
 async function readHistories(
   connection: ZitadelConnection,
   kind: Closable,

@@ -51,8 +51,8 @@ import { sendLedger } from './sendLedger.ts';
 import { type TargetRecord, TargetRecords } from './targetRecords.ts';
 
 /**
- * Imports the records of a file that ZITADEL does not have. A dry run compares, and sends nothing. The import is
- * idempotent, because it does not send existing records again.
+ * Imports the records of a file that ZITADEL does not have. A dry run only compares the records, and sends nothing. The
+ * import is idempotent, because it does not send existing records again.
  */
 export async function importIntoZitadel(
   address: ZitadelAddress,
@@ -77,7 +77,10 @@ export async function importIntoZitadel(
   return { ...response, summary };
 }
 
-/** If a dry run comes first, the import itself does not read the file and ZITADEL's records again. */
+/**
+ * An import of a file into ZITADEL. After a dry run, the import itself does not read the file and ZITADEL's records
+ * again.
+ */
 export class FileImport implements PreparedImport {
   private readonly address: ZitadelAddress;
   private readonly ledger: ImportLedger;
@@ -112,7 +115,7 @@ export class FileImport implements PreparedImport {
     let read = 0;
     let compared: DoneRecords = { records: 0, total: 0 };
     // The import first reads ZITADEL's records and events, which takes longer than the comparison. So the progress
-    // counts both. The total is unknown until this reading has ended.
+    // counts the reading too. The total is unknown until the reading has ended.
     meter.onPhase('comparing', () => ({
       records: read + compared.records,
       total: compared.total === 0 ? 0 : read + compared.total,
@@ -219,7 +222,10 @@ interface ComparedFile extends SurveyedFile, OwnedFile {
   readonly options: PlaceImportOptions;
 }
 
-/** Excludes those records of the file from the import whose ids belong to other records in ZITADEL. */
+/**
+ * Reads ZITADEL's records. Excludes records of the file from the import if their ids belong to other records in
+ * ZITADEL.
+ */
 async function compareWithTarget(
   connection: ZitadelConnection,
   read: Omit<ReadFile, 'inspection'>,
@@ -239,8 +245,8 @@ async function compareWithTarget(
   return {
     ...owned,
     connection,
-    // The option `fail` has been checked. From now on, organisations of the file may exist because this import creates
-    // them.
+    // `TargetRecords.read` has checked the option `--on-conflict fail`. From now on, organisations of the file may
+    // exist because this import creates them.
     options: { ...asked, onConflict: recordConflict(asked.onConflict) },
     target,
     callerId,
@@ -314,8 +320,8 @@ async function settleUnexported({ connection, ledger, imports }: ComparedFile): 
 }
 
 /**
- * Returns undefined if the export does not show the record yet. Keeps errors about parts of the record, such as a
- * second factor.
+ * Returns the final entry of a record. Returns undefined if the export does not show the record yet. Keeps errors about
+ * parts of the record, such as a second factor.
  */
 function settledEntry(
   { record, id, isHeld, foreseen, outcome, issues }: LedgerRecord,
@@ -344,7 +350,10 @@ function unconfirmedEntry({ isHeld, issues }: LedgerRecord): LedgerEntry {
   return { found: 'missing', outcome: 'unconfirmed', issues: [...unconfirmed, ...issues] };
 }
 
-/** Another caller may have taken the id of a created record during the import. */
+/**
+ * Reads the owners of the created records again, because another caller may have taken one of their ids during the
+ * import.
+ */
 async function lookAgain(file: ComparedFile): Promise<void> {
   const { connection, ledger, owners } = file;
   const created = [...ledger.documents('created')];
@@ -381,7 +390,10 @@ async function proveCreated(file: ComparedFile): Promise<void> {
   }
 }
 
-/** Memberships and grants that the token's user has in other organisations are in no export. */
+/**
+ * Whether ZITADEL's exports contain a record. They never contain the memberships and grants of the token's user in
+ * other organisations.
+ */
 function isExported(
   { record: { section, json }, id }: LedgerRecord,
   callerId: string,

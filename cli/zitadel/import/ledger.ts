@@ -185,8 +185,8 @@ const COLUMNS = Object.keys(ledgerRow.shape).join(', ');
 const ROWS_PER_PAGE = 500;
 
 /**
- * The ledger: the records of a file and their outcomes, as tables of the run's database. The records are encrypted,
- * because the disk blocks of a deleted file can be recovered. Only this process has the key.
+ * The records of a file and their outcomes, in tables of the run's database. The records are encrypted, because the
+ * disk blocks of a deleted file can be recovered. Only this process has the key.
  */
 export class ImportLedger {
   private readonly keyring = temporaryKeyring();
@@ -391,10 +391,7 @@ export class ImportLedger {
     return this.database.all(`SELECT 1 FROM records WHERE ${failed} LIMIT 1`).length > 0;
   }
 
-  /**
-   * Stores that the import has finished with closing a record: the record is closed, or remains open because it cannot
-   * be closed.
-   */
+  /** Stores that the import need not close a record any more, because the record is closed or cannot be closed. */
   settleClosing({ position }: Pick<LedgerRecord, 'position'>): void {
     this.database.run("UPDATE records SET closing = 'settled' WHERE position = ? AND closing = 'open'", position);
   }
@@ -414,8 +411,8 @@ export class ImportLedger {
   }
 
   /**
-   * Returns false if an earlier user of the file has reserved the same name.
-   * @param name the name, with its organisation if names need only be unique there
+   * Reserves a login name. Returns false if an earlier user of the file has reserved the same name.
+   * @param name the login name. Contains the organisation's id if login names are unique only within an organisation
    */
   claimLoginName(name: string): boolean {
     const sql = 'INSERT INTO loginNames (digest) VALUES (?) ON CONFLICT DO NOTHING';
@@ -428,7 +425,7 @@ export class ImportLedger {
     return columns === undefined ? undefined : idRow.parse(columns).id;
   }
 
-  /** Nested records without an outcome get the same outcome. */
+  /** Stores the decision about a record. Nested records without an outcome get the same outcome. */
   enter({ position }: Pick<LedgerRecord, 'position'>, entry: LedgerEntry): void {
     const { found: is = null, foreseen = null, outcome: settled = null, issues = [] } = entry;
     const assignments = 'found = coalesce(?, found), foreseen = coalesce(?, foreseen)';
@@ -438,7 +435,7 @@ export class ImportLedger {
     this.database.run('UPDATE records SET outcome = ? WHERE parent = ? AND outcome IS NULL', settled, position);
   }
 
-  /** For a dry run: gives each unsent record the outcome that it would have if ZITADEL accepted it. */
+  /** Called for a dry run. Gives each unsent record the outcome that it would have if ZITADEL accepted it. */
   foresee(): void {
     this.database.run('UPDATE records SET outcome = foreseen WHERE outcome IS NULL');
   }
@@ -489,8 +486,8 @@ export class ImportLedger {
   }
 
   /**
-   * How many existing records the import changed: `seeds` are people whose TOTP seeds it added; `closed` are records
-   * that it deactivated or locked.
+   * The numbers of existing records that the import changed. `seeds` is the number of people whose TOTP seeds it added.
+   * `closed` is the number of records that it deactivated or locked.
    */
   get changes(): z.infer<typeof changesRow> {
     const sql = `SELECT count(*) FILTER (WHERE foreseen = 'overwritten') AS seeds,

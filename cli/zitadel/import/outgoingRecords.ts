@@ -15,8 +15,8 @@ export interface OutgoingRecord extends Omit<LedgerRecord, 'record'> {
   /** The type that the record has in ZITADEL's errors. */
   readonly type: string;
   /**
-   * The name of the list, in an organisation of the request, to which the record is added. Undefined if the
-   * organisation receives the fields of `json` itself.
+   * The name of the list that contains the record in the request. The list is a field of the organisation. Undefined if
+   * the fields of `json` are themselves fields of the organisation.
    */
   readonly list: string | undefined;
   readonly json: JsonObject;
@@ -71,7 +71,9 @@ function outgoing({ record, ...ledgerFields }: LedgerRecord, imports: ImportFact
     : { ...facts, list: undefined, json: { [section.name]: json }, bytes };
 }
 
-/** Returns the JSON of a record with its credentials, in the form that ZITADEL imports without loss (zitadel 4.6). */
+/**
+ * Returns the JSON of a record with its credentials, in the form that ZITADEL imports without loss; see zitadel 4.6.
+ */
 function sentForm(record: OrganisationRecord, imports: ImportFacts) {
   const { section, json, credentials, clearPassword, orgId } = record;
   convertValues(record);
@@ -93,9 +95,9 @@ function sentForm(record: OrganisationRecord, imports: ImportFacts) {
 }
 
 /**
- * Converts values of a record as imports of this service do (zitadel 2.5), because ZITADEL rejects some of the original
- * values. Does not convert fields of the record's id, because ZITADEL's response must identify the record by the
- * original id.
+ * Converts values of a record as imports into this service do; see zitadel 2.5. The conversion is necessary because
+ * ZITADEL rejects some of the original values. Does not convert fields of the record's id, because ZITADEL's response
+ * must identify the record by the original id.
  */
 function convertValues(record: OrganisationRecord): void {
   const { section, json } = record;
@@ -115,7 +117,7 @@ function keepElements(json: JsonObject, path: string, isKept: (element: JsonObje
 
 /** Removes the fields that the definition of the message does not have. */
 function encodeRecord(schema: DescMessage, json: JsonObject): { json: JsonObject; bytes: number } {
-  // The object was made by JSON.parse or toJson, so all its values are JSON.
+  // `JSON.parse` or `toJson` has created the object, so all its values are JSON.
   const message = fromJson(schema, json as JsonValue, { ignoreUnknownFields: true });
   const encoded = toJson(schema, message);
   if (!isJsonObject(encoded)) throw new Error(`${schema.typeName} has no form of an object`);

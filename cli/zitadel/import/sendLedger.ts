@@ -103,7 +103,7 @@ function readResponse(
 ): { readonly answered: readonly Answered[]; readonly others: readonly ReadError[] } {
   const pending = Map.groupBy(errors, ({ id, issue }) => `${issue.type} ${id}`);
   // If a request contains several records with the same id, ZITADEL imports the first. An error about this id therefore
-  // belongs to a later one, so the last record takes its error first.
+  // belongs to a later record. So the last record takes its error first.
   const answered = records.toReversed().map((record) => {
     const take = (type: string): ReadError[] => {
       const error = pending.get(`${type} ${record.id}`)?.pop();
@@ -130,8 +130,8 @@ function entryFor(
   const errors = ownError?.outcome === 'failed' ? [ownError] : ofParts.filter(({ outcome }) => outcome === 'failed');
   const issues = errors.map(({ issue }) => issue);
   if (foreseen !== 'overwritten') return { outcome: ownError?.outcome ?? 'created', issues };
-  // `overwritten` means that the request contained the person only for the TOTP seed. ZITADEL always reports this
-  // person as existing.
+  // `overwritten` means that the request contained an existing person only to add the TOTP seed. ZITADEL always reports
+  // this person as existing.
   if (issues.length > 0) return { outcome: 'failed', issues };
   return { outcome: ofParts.some(({ outcome }) => outcome === 'existing') ? 'unchanged' : 'overwritten' };
 }
@@ -172,8 +172,8 @@ class ImportSender {
   records = FIRST_RECORDS;
   private most = requestLimits.records;
   /**
-   * For records whose request was too slow, so that they may have been created without a response: the time of the
-   * newest event before that request. The key is the record's position.
+   * Contains records that ZITADEL may have created although their request was too slow. The key is the record's
+   * position. The value is the time of the newest event before that request.
    */
   private readonly begun = new Map<number, EventTime>();
   /** The time of the newest event from before the import's first request. */
@@ -218,8 +218,8 @@ class ImportSender {
   }
 
   /**
-   * Returns the time after which this import may have created a record before the current request. Returns undefined if
-   * only the current request can have created the record.
+   * Returns a time if this import may have created the record before the current request. The creation can only be
+   * later than this time. Returns undefined if only the current request can have created the record.
    */
   private firstSent({ position, section, id }: OutgoingRecord): EventTime | undefined {
     const { records = [] } = recordSection(section).zitadel ?? {};
@@ -229,7 +229,7 @@ class ImportSender {
   }
 
   /**
-   * The outcomes follow from the response and from the records' creation events.
+   * Stores the outcomes of the records. The outcomes follow from the response and from the records' creation events.
    * @param before the time of the newest event before the request
    */
   private async settle(
@@ -264,8 +264,8 @@ class ImportSender {
   }
 
   /**
-   * Some of these users may have been created by another import. They become `existing`: at its end, this import
-   * compares them with the file.
+   * Another import may have created some of these users. They get the outcome `existing`, so that this import compares
+   * them with the file at its end.
    */
   private async settleDoubtful(answered: readonly Answered[]): Promise<void> {
     if (answered.length === 0) return;
@@ -277,7 +277,10 @@ class ImportSender {
       if (creations.get(record.position)?.owner === record.orgId) ledger.enter(record, { outcome: 'existing' });
   }
 
-  /** Excludes records from the import that refer to an id that another organisation has taken during the import. */
+  /**
+   * Excludes records from the import if they refer to an id, and another organisation has taken this id during the
+   * import.
+   */
   private async withhold(answered: readonly Answered[], creations: ReadonlyMap<number, ZitadelEvent>): Promise<void> {
     const { ledger, owners } = this.file;
     // If the record's event is the first event of its aggregate, no other record can have had the id.
@@ -300,7 +303,7 @@ class ImportSender {
     ledger.withholdDependents();
   }
 
-  /** @throws IdentityError for an error that a smaller request would not avoid */
+  /** @throws IdentityError if the request fails and a smaller request would fail too */
   private async attempt(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<Answer> {
     const request = fromJsonString(importData.input, importBody(records, `${TIMEOUT_MS}ms`));
     const options = { orgId, timeoutMs: TIMEOUT_MS + ROUND_TRIP_MS };

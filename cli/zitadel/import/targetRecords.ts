@@ -38,8 +38,8 @@ export class TargetRecords {
   }
 
   /**
-   * Reads no secrets, because an import never changes secrets that ZITADEL already has, and exports without secrets are
-   * four times as fast.
+   * Reads ZITADEL's records without secrets, because an import never changes secrets that ZITADEL already has, and
+   * exports without secrets are four times as fast.
    * @param database receives the records as the second side, unless its second side is already complete
    * @throws IdentityError ORGANISATIONS_EXIST if an organisation exists and `onConflict` is `fail`
    */
@@ -58,8 +58,8 @@ export class TargetRecords {
     const { releases } = imports.target;
     const acceptsUnknown = accepts({ accepted }, 'unknown-states');
     if (!haveStates(releases)) await requireStates({ connection, acceptsUnknown }, await readCaller(connection));
-    // If a record appears in ZITADEL only later, ZITADEL reports it as existing. The import then reads the records
-    // again.
+    // If a record appears in ZITADEL's exports only after this reading, ZITADEL will report the record as existing. The
+    // import then reads the records again.
     if (!database.isSecondComplete) database.second.reset();
     if (!database.isSecondComplete && existing.length > 0) {
       const selection = { ...defaultExportOptions, orgIds: existing, withKeys, accepted, timeoutMs };

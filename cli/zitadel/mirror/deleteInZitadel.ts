@@ -17,9 +17,9 @@ interface Deleting {
 }
 
 /**
- * Deletes records in the reverse order of imports: a record is deleted before the records to which it refers. ZITADEL
- * rejects simultaneous changes of one aggregate, so the records of an aggregate are deleted one after the other.
- * Deleting a user can change other aggregates too, so deletions that ZITADEL refused are repeated one by one.
+ * Deletes records in the reverse order of imports, so that a record is deleted before the records to which it refers.
+ * ZITADEL rejects simultaneous changes of one aggregate, so the records of an aggregate are deleted one after the
+ * other. Deleting a user can change other aggregates too, so deletions that ZITADEL refused are repeated one by one.
  */
 export async function deleteRecords(
   connection: ZitadelConnection,
@@ -48,7 +48,7 @@ export async function deleteRecords(
 }
 
 /**
- * A record that ZITADEL does not have counts as deleted.
+ * Deletes a record. A record that ZITADEL does not have counts as deleted.
  * @returns ZITADEL's message, if it refuses to delete the record
  */
 async function deleteRecord(

@@ -12,7 +12,7 @@ import type { InstanceMember } from './instanceOwners.ts';
 
 export interface ReportedDeletions {
   readonly counts: Readonly<Counts>;
-  /** The first of the deleted records, in the order of `deletionGroups`. */
+  /** The deleted records, up to a maximum number, in the order of `deletionGroups`. */
   readonly listed: readonly Deletion[];
   readonly omitted: number;
 }

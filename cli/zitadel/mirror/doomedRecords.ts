@@ -21,7 +21,10 @@ export interface DoomedRecord extends KeyedRecord {
 /** The keys are the paths of the records. */
 export type DoomedRecords = ReadonlyMap<string, DoomedRecord>;
 
-/** Searches only sections of which the file contains all records. Leaves out records that ZITADEL itself adds. */
+/**
+ * Finds the doomed records. Searches only those sections of which the file contains all records. Leaves out records
+ * that ZITADEL itself adds.
+ */
 export async function findDoomed(
   database: RunDatabase,
   zitadel: ZitadelSide,
@@ -45,7 +48,7 @@ export async function findDoomed(
   return doomed;
 }
 
-/** The path lacks the part of the record's key that comparisons ignore, such as a project grant. */
+/** Returns the path of a record without the part of its key that comparisons ignore, such as a project grant. */
 export function doomedPath({ section, json, orgId }: KeyedRecord): string {
   const { field } = section.completed ?? {};
   const kept = field === undefined ? json : { ...json, [field]: undefined };

@@ -11,7 +11,7 @@ export interface InstanceMember {
 
 const OWNER = 'IAM_OWNER';
 
-/** If ZITADEL deletes a user who has roles in the instance, it deletes the roles too. */
+/** Reads the users who have roles in the instance. If ZITADEL deletes such a user, it deletes the roles too. */
 export async function readInstanceMembers(connection: ZitadelConnection): Promise<readonly InstanceMember[]> {
   const admin = rpcClient(connection, AdminService);
   const members = await searchAll((query) => admin.listIAMMembers({ query }));

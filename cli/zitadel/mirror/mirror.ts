@@ -34,8 +34,8 @@ interface MirroredFile {
 type Origins = ReadonlyMap<string, Origin>;
 
 /**
- * No record is deleted if a record of the file fails, if a record must not be deleted, or if another user has created
- * or changed a record to delete.
+ * Deletes records in ZITADEL that the file does not contain. Deletes nothing if a record of the file fails, if a record
+ * must not be deleted, or if another user has created or changed a record to delete.
  */
 export class Mirror {
   readonly doomed: DoomedRecords;
@@ -61,8 +61,8 @@ export class Mirror {
 
   /**
    * Finds the records to delete. Adds an error to the ledger for each record that must not be deleted.
-   * @throws IdentityError if the file does not prove that it is complete, or if it contains ZITADEL's default
-   * organisation. Also if the deletions would undo an import of a newer file or a change by another user
+   * @throws IdentityError if the file does not prove that it is complete, if it contains ZITADEL's default
+   * organisation, or if the deletions would undo an import of a newer file or a change by another user
    */
   static async plan(connection: ZitadelConnection, file: MirroredFile): Promise<Mirror> {
     const { database, target, inspection, options } = file;
@@ -77,7 +77,9 @@ export class Mirror {
     return mirror;
   }
 
-  /** @throws IdentityError ZITADEL_MIRROR_DELETED */
+  /**
+   * @throws IdentityError ZITADEL_MIRROR_DELETED if the import would create records again that were deleted on purpose
+   */
   async requireNotDeleted(): Promise<void> {
     const { ledger, inspection, target, callerId, options } = this.file;
     const guarded = inspection.organisations.filter(
@@ -88,14 +90,14 @@ export class Mirror {
     await requireNotDeleted(this.connection, { ledger, orgIds, callerId, readTime });
   }
 
-  /** For a dry run: marks all records to delete as deleted, unless an error would prevent the deletions. */
+  /** Called for a dry run. Marks all records to delete as deleted, unless an error would prevent the deletions. */
   foresee(): void {
     if (!this.file.ledger.hasFailures) for (const path of this.doomed.keys()) this.deleted.add(path);
   }
 
   /**
-   * Before the import: deletes the records whose names are needed by new records of the file, and records that refer to
-   * those.
+   * Called before the import. Deletes records if new records of the file need their names. Also deletes records that
+   * refer to these records.
    * @throws IdentityError MIRROR_DELETES_TOO_MUCH before anything is changed
    */
   async begin(): Promise<void> {
@@ -109,8 +111,8 @@ export class Mirror {
   }
 
   /**
-   * After the import: deletes the other records. First checks again that no other user has changed them, and that no
-   * remaining record refers to them.
+   * Called after the import. Deletes the remaining records. First checks again that no other user has changed them, and
+   * that no other record refers to them.
    */
   async finish(): Promise<void> {
     const { ledger } = this.file;

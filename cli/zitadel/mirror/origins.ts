@@ -46,7 +46,7 @@ export async function readOrigins(
 
 /**
  * Reads pages with events of the whole organisation first. If there turn out to be more pages than aggregates, reads
- * the aggregates one by one: an aggregate takes about as much time as a page.
+ * the aggregates one by one, because an aggregate takes about as much time as a page.
  */
 async function readAggregates(
   connection: ZitadelConnection,
@@ -67,7 +67,10 @@ async function readAggregates(
   return eventsById;
 }
 
-/** For user grants, ZITADEL generates the id of the aggregate, so the id is only in events. */
+/**
+ * Returns the id of each record's aggregate, by the record's path. For user grants, ZITADEL generates this id, so the
+ * id is only in events.
+ */
 async function locate(
   connection: ZitadelConnection,
   doomed: readonly DoomedRecord[],

@@ -53,7 +53,9 @@ export async function findReferred(connection: ZitadelConnection, searched: Sear
 
 type Keep = (target: DoomedRecord, referrer: KeyedRecord) => void;
 
-/** Leaves out keys, because ZITADEL deletes the keys of a user together with the user. */
+/**
+ * Searches the exported records. Leaves out keys, because ZITADEL deletes the keys of a user together with the user.
+ */
 async function searchExported(
   { signal }: ZitadelConnection,
   { database, doomed }: Searched,
@@ -98,7 +100,10 @@ function targetsOf(record: KeyedRecord, doomed: DoomedRecords) {
   });
 }
 
-/** If ZITADEL deletes the record to which an element of a list refers, it removes only this element. */
+/**
+ * Whether a reference is in a list. If ZITADEL deletes the record to which an element of a list refers, it removes only
+ * this element from the list.
+ */
 export function isOfList({ key }: Reference): boolean {
   return key.some((path) => path.includes('['));
 }

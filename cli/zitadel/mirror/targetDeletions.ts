@@ -46,7 +46,7 @@ interface RemovedRecord {
 
 /** For each deleted record, the last event that has removed it. */
 interface Removals {
-  /** The events about records of the file's organisations. */
+  /** The events about records of the file's organisations. `eventKey` returns the keys. */
   readonly own: ReadonlyMap<string, ZitadelEvent>;
   /**
    * The events about records that have ids of their own. The keys are the paths of the records. Such a record can be
@@ -60,7 +60,7 @@ const MAX_NAMED = 20;
 /**
  * Requires that the import does not create records again that were deleted on purpose: by another user, or by the
  * token's user after the source was read.
- * @throws IdentityError ZITADEL_MIRROR_DELETED
+ * @throws IdentityError ZITADEL_MIRROR_DELETED if the import would create such a record again
  */
 export async function requireNotDeleted(connection: ZitadelConnection, created: CreatedRecords): Promise<void> {
   const deleted = await findDeleted(connection, created);
@@ -152,8 +152,8 @@ function ownerOfEvents({ record: { record } }: RemovedRecord): string | undefine
 }
 
 /**
- * Leaves out records that the token's user removed before the source was read: if the file contains such a record, the
- * record was created in the source again.
+ * Reads the events that removed records. Leaves out events of the token's user from before the source was read. If the
+ * file contains such a record, the record was created in the source again.
  */
 async function readRemovals(
   connection: ZitadelConnection,
@@ -217,8 +217,8 @@ function eventKey(
 }
 
 /**
- * If an event lacks the last of the identifying values, it removes several records. For example, one event removes all
- * triggers of a flow.
+ * Returns the keys of events that can remove the record. An event that lacks the last of the identifying values removes
+ * several records. For example, one event removes all triggers of a flow.
  */
 function recordKeys({ record: { section, orgId, json } }: LedgerRecord): string[] {
   const created = creationEvent(section.name);
@@ -248,7 +248,7 @@ const aggregates = new Map(
   }),
 );
 
-/** If ZITADEL deletes a parent, it deletes the record too. */
+/** Returns the paths of the record's parents. If ZITADEL deletes a parent, it deletes the record too. */
 function parentPaths({ record }: LedgerRecord): string[] {
   const { section, orgId, json } = record;
   const referenced = planReferences(record).filter(({ reference }) => !isOfList(reference));

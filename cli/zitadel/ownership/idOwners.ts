@@ -17,7 +17,8 @@ import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { type EventTime, oldestEvent, readEvents, readEventsOf, type ZitadelEvent } from '../zitadelEvents.ts';
 import type { ClaimedId, IdOwner } from './ownership.ts';
 
-// The owners of ids are read from events. ZITADEL's searches show changes late, and do not show deleted records.
+// The command reads the owners of ids from events, because ZITADEL's searches show changes late and do not show deleted
+// records.
 
 const TABLES = `
   CREATE TABLE ids (space TEXT, id TEXT, orgId TEXT, noun TEXT, aggregateId TEXT, parentId TEXT,
@@ -47,7 +48,8 @@ interface SpaceId {
 }
 
 /**
- * The key is the collection of the records. Keys of service users and keys of applications have ids in the same space.
+ * The id spaces, by the collection of their records. Keys of service users and keys of applications have ids in the
+ * same space.
  */
 const spaces: ReadonlyMap<string, IdSpace> = new Map(
   recordSections.flatMap(({ name, collection }): [string, IdSpace][] => {
@@ -73,14 +75,15 @@ function nameOf(space: IdSpace): string {
 }
 
 /**
- * Whether a reference means that the referring record is a part of the other record. Both must then belong to the same
- * organisation. A link is not a part of an identity provider, because the provider may belong to the instance.
+ * Whether a reference means that the referring record is a part of the other record. Both records must then belong to
+ * the same organisation. A person's link is not a part of an identity provider, because the provider may belong to the
+ * instance.
  */
 export function isOwnReference({ collection, ifForeign, permittedBy }: Reference): boolean {
   return ifForeign !== undefined && permittedBy === undefined && collection !== 'identityProviders';
 }
 
-/** To which records of ZITADEL the ids in a file belong. Stored in tables of the run's database. */
+/** Finds out to which records of ZITADEL the ids in a file belong. Stores the ids in tables of the run's database. */
 export class IdOwners implements RecordVisitor {
   private readonly database: TemporaryDatabase;
   /** For each stream of events, the time of the newest event that has been read. */
@@ -92,15 +95,15 @@ export class IdOwners implements RecordVisitor {
     database.create(TABLES);
   }
 
-  /** Undefined if no event about users has been read. */
+  /** The time of the newest event about users that has been read. Undefined if no such event has been read. */
   get usersReadTo(): EventTime | undefined {
     const [stream] = spaces.get(humanUserSection.collection)?.streams ?? [];
     return stream && this.readTo.get(stream);
   }
 
   /**
-   * Adds the id of a record of the file, and the ids of records of which it is a part. Ignores an invalid record,
-   * because the import does not send it.
+   * Adds the id of a record of the file. If the record is a part of other records, adds their ids too. Ignores an
+   * invalid record, because the import does not send it.
    */
   add(record: OrganisationRecord): void {
     if (record.invalid !== undefined) return;
@@ -119,9 +122,9 @@ export class IdOwners implements RecordVisitor {
   }
 
   /**
-   * Reads the owners of all added ids. Reads the events of the whole instance. If these are more pages than the file
-   * has ids, and the ids are ids of aggregates, reads the events of each aggregate instead. A second call reads only
-   * later events. Forgets which ids were reserved by `claim`.
+   * Reads the owners of all added ids from the events of the whole instance. If these events have more pages than the
+   * file has ids, reads the events of each aggregate instead; this is possible only if the ids are ids of aggregates. A
+   * second call reads only later events. Discards the reservations that `claim` has made.
    * @throws IdentityError ZITADEL_HISTORY_INCOMPLETE if the instance does not return its first event
    */
   async read(connection: ZitadelConnection): Promise<void> {
@@ -133,7 +136,7 @@ export class IdOwners implements RecordVisitor {
     for (const space of new Set(spaces.values())) await this.readSpace(connection, space);
   }
 
-  /** The ids must be ids of aggregates. */
+  /** Reads the owners of the ids in the given paths again. The ids must be ids of aggregates. */
   async refreshIds(connection: ZitadelConnection, paths: readonly string[]): Promise<void> {
     const aggregateIds = paths.map(idOf).filter((aggregateId) => aggregateId !== undefined);
     for (const [space, ids] of Map.groupBy(aggregateIds, ({ space }) => space)) {
@@ -147,8 +150,8 @@ export class IdOwners implements RecordVisitor {
   }
 
   /**
-   * Reserves an id that is free in ZITADEL for a record of the file. Other organisations of the file cannot get this id
-   * then.
+   * Reserves an id for a record of the file, because the id is free in ZITADEL. Other organisations of the file can
+   * then no longer use this id.
    */
   claim(path: string, { orgId, noun }: ClaimedId): void {
     const spaceId = idOf(path);
@@ -242,7 +245,7 @@ export class IdOwners implements RecordVisitor {
     return this.database.all(DELETED_ORGANISATIONS).map((columns) => idRow.parse(columns).id);
   }
 
-  /** Always false if the id is not the id of an aggregate. */
+  /** Whether `claim` has reserved the id in a path. Always false if the id is not the id of an aggregate. */
   isClaimed(path: string): boolean {
     const spaceId = idOf(path);
     if (spaceId === undefined || !isOfAggregates(spaceId.space)) return false;

@@ -20,12 +20,12 @@ export interface IdOwner {
 export interface ClaimedId {
   readonly orgId: string;
   readonly noun: string;
-  /** Whether the record is an aggregate. It then has events of its own. */
+  /** Whether the record is an aggregate, so that it has events of its own. */
   readonly isAggregate: boolean;
   readonly isPerson: boolean;
   /**
-   * The id of the aggregate in which ZITADEL accepts the id only once. Present if an earlier record with the id was
-   * deleted.
+   * The id of the aggregate in which ZITADEL accepts the record's id only once. Present if an earlier record with the
+   * id was deleted.
    */
   readonly usedOnceIn?: string;
 }
@@ -50,8 +50,9 @@ interface OwnerConflict {
 }
 
 /**
- * This decision is necessary because ZITADEL itself rejects an id of another organisation only for people. For any
- * other record, it silently adds the new content to the record of the other organisation.
+ * Decides whether an import may send a record with the given id. This decision is necessary because ZITADEL itself
+ * rejects an id of another organisation only for people. For any other record, it silently adds the new content to the
+ * record of the other organisation.
  * @param owner the record that has or had the id; undefined if no record ever had it
  */
 export function decideOwnership(
@@ -85,7 +86,7 @@ export interface OrganisationState {
 
 /**
  * Returns undefined if ZITADEL accepts the organisation. Release 4 rejects an organisation only if the token's user was
- * a member.
+ * a member of it.
  */
 export function refusesOrganisation(
   { isDeleted, hadCaller }: OrganisationState,

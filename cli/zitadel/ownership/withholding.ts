@@ -20,7 +20,7 @@ export interface OwnedFile {
 
 /**
  * Excludes all records of organisations that ZITADEL does not accept again, because the organisations were deleted
- * there. Release 2 would write the records into the deleted organisations.
+ * there. Release 2 of ZITADEL would write the records into the deleted organisations.
  * @param callerId the id of the token's user. ZITADEL makes this user a member of each organisation that the user
  * creates
  */
