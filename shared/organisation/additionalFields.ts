@@ -40,7 +40,10 @@ const NOTHING: readonly FoundField[] = [];
 
 const fieldsBySection = new WeakMap<Section, readonly SpelledField[]>();
 
-/** @throws Error for a declaration that contradicts ZITADEL's definition */
+/**
+ * Returns the additional fields that a section keeps.
+ * @throws Error if a declaration contradicts ZITADEL's definition
+ */
 function spelledFields(section: Section): readonly SpelledField[] {
   const cachedFields = fieldsBySection.get(section);
   if (cachedFields !== undefined) return cachedFields;
@@ -58,11 +61,14 @@ function spellings(name: string): readonly string[] {
 interface Place {
   readonly path: FieldPath;
   readonly schema: DescMessage;
-  /** Whether a record can contain the object several times (in a list), or only as an alternative (`oneof`). */
+  /** True if the object is in a list or in a `oneof`, so that a record may contain it several times or not at all. */
   readonly isVariable: boolean;
 }
 
-/** ZITADEL's definition must contain the object around an additional field, but not the field itself. */
+/**
+ * Checks the declarations of a section's additional fields. ZITADEL's definition must contain the object around each
+ * field, but not the field itself.
+ */
 function checkDeclarations(section: Section): void {
   const { kept = [], ignored = [] } = section.additional ?? {};
   const allPlaces = [...placesIn(recordSchema(section), '', false)];
@@ -128,8 +134,8 @@ export function splitKept(section: Section, value: unknown): SplitRecord {
 }
 
 /**
- * The JSON may contain both spellings of the name.
- * @param at the number of names in the field's path that lead to `json`
+ * Moves a field from the JSON to `presentFields`, even if the JSON contains both spellings of its name.
+ * @param at how many names of the field's path lead to `json`
  * @returns the JSON without the field; a copy if the JSON had the field
  */
 function splitField(json: JsonObject, declared: SpelledField, at: number, presentFields: FoundField[]): JsonObject {
@@ -151,7 +157,10 @@ function splitField(json: JsonObject, declared: SpelledField, at: number, presen
   return remaining;
 }
 
-/** @throws InvalidRecordError */
+/**
+ * Reads the values of additional fields.
+ * @throws InvalidRecordError if a value is invalid, or if a record has both spellings of a field's name
+ */
 export function readKept(presentFields: readonly FoundField[]): KeptValues {
   const kept: KeptValues = { values: [] };
   for (const { declared, value, isRepeated } of presentFields) {

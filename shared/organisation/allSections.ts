@@ -102,7 +102,7 @@ const recordSectionsByName: ReadonlyMap<string, Section> = new Map(
   recordSections.map((section) => [section.name, section]),
 );
 
-/** @throws Error for an unknown name */
+/** @throws Error if there is no section with this name */
 export function recordSection(name: string): Section {
   const section = recordSectionsByName.get(name);
   if (section === undefined) throw new Error(`there is no section ${name}`);
@@ -113,7 +113,7 @@ const byName: ReadonlyMap<string, Section> = new Map(
   sections.flatMap((section) => [section.name, ...(section.v1?.aliases ?? [])].map((name) => [name, section])),
 );
 
-/** Returns undefined for fields such as `orgId`, which contain no records. */
+/** Returns the section with a name; undefined for fields such as `orgId`, which contain no records. */
 export function findSection(name: string): Section | undefined {
   return byName.get(name);
 }

@@ -8,8 +8,10 @@ export function lowerCase(name: string): string {
 }
 
 /**
- * Equivalent names must have equal parts, so convert them first, for example to lower case.
- * @param scope the organisation in which the name is unique; by default, the name is unique in the instance
+ * Returns the key of the claim on a name. Convert the texts in `names` first, for example to lower case, so that
+ * equivalent names are equal.
+ * @param scope the id of the organisation in which the name must be unique; by default, the name must be unique in the
+ *   whole instance
  */
 export function claimKey(type: string, names: readonly string[], scope: readonly string[] = []): DocumentKey {
   // Use `concat`, because V8 is slow if one call spreads several arrays.

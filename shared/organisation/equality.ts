@@ -5,8 +5,8 @@ import { type RecordState, stateFields } from './states.ts';
 
 export interface ComparedContent {
   /**
-   * The record's JSON without secrets. A caller that knows that two records have equal JSON passes the same object for
-   * both, and the comparison skips the JSON.
+   * The record's JSON without secrets. If a caller passes the same object for both records, the comparison skips the
+   * JSON.
    */
   readonly json: JsonObject;
   /** The credentials or their digests, each under the path of its field. */
@@ -19,8 +19,8 @@ export interface ComparedContent {
 }
 
 /**
- * If a record has no value for the field, `first` or `second` is undefined. For a secret, the difference does not
- * contain the values.
+ * A field in which two records differ. `first` or `second` is undefined if this record has no value. For a secret, the
+ * difference does not contain the values.
  */
 export type FieldDifference =
   | { readonly path: string; readonly first?: unknown; readonly second?: unknown }

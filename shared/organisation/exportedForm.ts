@@ -42,12 +42,12 @@ export const TOO_LARGE: RecordIssue = {
 
 function sizeIssue(record: OrganisationRecord): RecordIssue | undefined {
   const { body, credentials } = record;
-  // Each UTF-16 code unit needs up to 3 bytes. In a credential, JSON may escape the code unit, which then needs 6
-  // bytes.
+  // In UTF-8, each UTF-16 code unit of the text needs up to 3 bytes. JSON may escape a code unit of a credential, which
+  // then needs 6 bytes.
   let mostBytes = MAX_ADDED_BYTES + 3 * body.length;
   for (const field of credentialFields) mostBytes += 6 * (credentials[field]?.length ?? 0);
   if (mostBytes <= MAX_DOCUMENT_BYTES) return undefined;
-  // The database stores secrets in base64, which needs four bytes for three.
+  // The database stores secrets in base64, which needs four bytes for each three bytes.
   const secretBytes = Object.values(credentials).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const storedBytes = Buffer.byteLength(body) + (secretBytes * 4) / 3;
   return Math.max(storedBytes, exportedBytes(record)) > MAX_DOCUMENT_BYTES ? TOO_LARGE : undefined;

@@ -2,8 +2,8 @@ import type { FieldName } from '../store/documentFields.ts';
 import type { StoredDocument } from '../store/store.ts';
 
 /**
- * For each authentication method, the stored field that shows whether a user has the method. For TOTP, the field
- * contains the encrypted seed: to check whether the field exists, no master key is needed.
+ * For each authentication method, the stored field that shows whether a user has the method. The field for TOTP
+ * contains the encrypted seed, but a check whether the field exists needs no master key.
  */
 export const factorFields = {
   password: 'passwordHash',

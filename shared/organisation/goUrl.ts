@@ -1,4 +1,4 @@
-// Recognises the URLs that Go's `url.Parse` accepts. ZITADEL checks the base URI of a login with this function (zitadel
+// Recognises the URLs that Go's `url.Parse` accepts. ZITADEL checks the base URI of a login with `url.Parse` (zitadel
 // 9.1).
 
 import { isIPv6 } from 'node:net';

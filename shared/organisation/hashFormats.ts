@@ -7,8 +7,8 @@ interface HashVerification {
   /** The name of the verifier in ZITADEL's setting; absent if no verifier exists. */
   readonly verifier?: string;
   /**
-   * Whether the cost of the hash is within the default limits of the releases that check costs. With an enabled
-   * verifier, these releases then import the person.
+   * Whether the hash's cost is within the default limits of the ZITADEL releases that check costs. If so, and if the
+   * verifier is enabled, these releases import the person.
    */
   readonly isWithinBounds: boolean;
 }
@@ -22,7 +22,10 @@ interface HashFormat {
   readonly pattern: RegExp;
   /** For each capture group of `pattern`, the numbers that the verifier accepts; by default all numbers. */
   readonly usable?: readonly Range[];
-  /** For each capture group of `pattern`, the numbers that releases with cost limits allow by default. */
+  /**
+   * For each capture group of `pattern`, the numbers that ZITADEL's cost limits allow by default; without `bounds`, all
+   * numbers.
+   */
   readonly bounds?: readonly Range[];
   readonly toNumber?: (text: string) => number;
 }
@@ -44,7 +47,7 @@ const sha2 = (id: number, characters: number) =>
 
 const costs = [10, 16] as const;
 
-/** ZITADEL ignores the text after the first 60 characters. */
+/** Matches only the first 60 characters, because ZITADEL ignores the text after them. */
 const bcryptHash = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}/;
 
 const formats: readonly HashFormat[] = [
@@ -149,7 +152,7 @@ function areWithin(ranges: readonly Range[] | undefined, match: RegExpExecArray,
   });
 }
 
-/** Whether releases that check hashes (`refusingHashes`) refuse a person with this hash under default settings. */
+/** Whether the ZITADEL releases in `refusingHashes` refuse to import a person with this hash under default settings. */
 export function isRefusedByDefault(hash: string): boolean {
   const { verifier, isWithinBounds } = hashVerification(hash);
   return verifier !== BY_DEFAULT || !isWithinBounds;

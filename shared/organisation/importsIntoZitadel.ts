@@ -2,13 +2,13 @@ import type { Fact } from './zitadelFacts.ts';
 import { releasesWithoutStates, releasesWithStates, writingToFirstOwner, writingToOwner } from './zitadelReleases.ts';
 
 interface KindLists {
-  /** The kinds of records whose names ZITADEL may compare without case. */
+  /** The kinds of records whose names ZITADEL may compare without distinguishing case. */
   readonly caseless: string;
   /** The kinds of records that the command deactivates at the end of an import, if they are inactive in the file. */
   readonly closedLast: string;
 }
 
-/** `plan` returns the sentence that a migration plan contains. */
+/** A fact about imports into ZITADEL. `plan` returns the sentence about it in a migration plan. */
 type ImportFact = Pick<Fact, 'since' | 'until' | 'ifKnown'> & {
   readonly plan: (kinds: KindLists) => string;
 };
@@ -21,7 +21,7 @@ const openForAWhile =
   ({ closedLast }: KindLists) =>
     `${users} can log in to ZITADEL for up to a minute, until the request that creates them ends and this command deactivates or locks them. At the end of the import, the command deactivates inactive records of other kinds: ${closedLast}`;
 
-/** In the order in which plans list them. */
+/** The facts about imports into ZITADEL, in the order in which migration plans list them. */
 export const importFacts: readonly ImportFact[] = [
   {
     ...writingToFirstOwner,

@@ -4,7 +4,7 @@
 import type { KeptField, Section } from './sections/section.ts';
 import { statesOf } from './states.ts';
 
-/** The first of `states` is the default, which a record omits. */
+/** A field that ZITADEL's definitions lack. The first of `states` is the default, which records omit. */
 export type AdditionalField =
   | KeptField
   | { readonly path: 'state'; readonly type: 'state'; readonly states: readonly [usual: string, other: string] };

@@ -52,7 +52,7 @@ export function hasEnglishName(language: string): boolean {
   return names.of(language) !== undefined;
 }
 
-/** The script that each modifier of a POSIX locale means, such as `latin` in `sr_RS@latin`. */
+/** Maps each modifier of a POSIX locale, such as `latin` in `sr_RS@latin`, to the subtag of the script. */
 const scripts: ReadonlyMap<string, string> = new Map([
   ['latin', 'Latn'],
   ['cyrillic', 'Cyrl'],
@@ -88,7 +88,7 @@ function toCanonicalTag(text: string): string {
 }
 
 /**
- * The end of a prefix may be an extension and a key that lack a value. Dropping these two subtags makes the prefix
+ * A prefix of a tag may end in an extension and a key whose value it lacks. Dropping these two subtags makes the prefix
  * valid.
  */
 const MAX_OPEN_SUBTAGS = 2;

@@ -36,10 +36,10 @@ function maximumInRequests(field: DescField): number {
   return kind === 'bytes' ? Number(value.maxLen) : 0;
 }
 
-/** A list, a field with a limit, or a field whose messages contain such fields. */
+/** A field to check: a list, a text with a limit, or a message that contains such fields. */
 interface LimitedField {
   readonly name: string;
-  /** In bytes; undefined if the field itself has no limit. */
+  /** The limit in bytes; undefined if the field itself is not a text with a limit. */
   readonly limit: number | undefined;
   readonly inner: readonly LimitedField[];
 }
@@ -114,7 +114,7 @@ function textIssue(value: unknown, limit: number | undefined, path: string): Rec
   return { id: TOO_LONG_ID, key, reason: 'value_too_long', params: { field: path, limit: `${limit} bytes` } };
 }
 
-/** A UTF-16 code unit needs up to three bytes. */
+/** Whether a text may exceed a limit in bytes, because each UTF-16 code unit needs up to three bytes. */
 function mayExceed(text: string, limit: number): boolean {
   return 3 * text.length > limit;
 }

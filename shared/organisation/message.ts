@@ -37,7 +37,9 @@ export class InvalidRecordError extends Error {
 
 export type CheckedSection = Pick<Section, 'credentials'>;
 
-/** A message in canonical form. Its fields have JSON names and the descriptor's order; default values are omitted. */
+/**
+ * A message in canonical form: the fields have JSON names and the descriptor's order, and default values are omitted.
+ */
 interface CanonicalMessage {
   readonly json: JsonObject;
   readonly unknown: UnknownContent;
@@ -49,7 +51,7 @@ interface CanonicalMessage {
  *   form.
  * @param checked the message's section, if the function must check the descriptor's rules (zitadel 3). The check
  *   ignores absent credentials of the section, because exports may omit credentials.
- * @throws InvalidRecordError
+ * @throws InvalidRecordError if the message is invalid
  */
 export function readMessage(
   schema: DescMessage,
@@ -63,7 +65,7 @@ export function readMessage(
 /**
  * Parses a message in any form that protobuf's JSON allows, and finds the message's problems. For a message in
  * canonical form, this takes several times as long as `usualMessage`.
- * @throws InvalidRecordError
+ * @throws InvalidRecordError if the message is invalid
  */
 export function decodeMessage(
   schema: DescMessage,
@@ -127,14 +129,17 @@ function decode(
   }
 }
 
-/** Removes the whole list if an element has an issue. */
+/** Removes the values with issues. If an element of a list has an issue, removes the whole list. */
 function withoutValues(value: unknown, issues: readonly FieldIssue[]): unknown {
   // Removing only an element would change the positions of the later elements.
   const fields = new Set(issues.map(({ path }) => path.replace(/\[.*/s, '')));
   return [...fields].reduce((json, field) => withoutField(json, field.split('.')), value);
 }
 
-/** Copies only the objects on the path: other values may be nested too deeply to copy. */
+/**
+ * Returns a copy without the field. Copies only the objects on the field's path, because other values may be nested too
+ * deeply to copy.
+ */
 function withoutField(json: unknown, [name = '', ...inner]: readonly string[]): unknown {
   if (!isJsonObject(json)) return json;
   const copy = { ...json };
@@ -214,7 +219,10 @@ function asJson(value: unknown): JsonValue {
   return value as JsonValue;
 }
 
-/** Exports omit the whole field of a credential, so a credential with an empty text counts as present. */
+/**
+ * Whether `path` is a credential that the record lacks. An export omits a credential with its field, so a credential
+ * with an empty text counts as present.
+ */
 function isOmittedCredential({ credentials = [] }: CheckedSection, value: unknown, path: string) {
   if (!isJsonObject(value) || !credentials.some((credential) => credential.path === path)) return false;
   return valueInEitherSpelling(value, path) === undefined;
@@ -240,7 +248,7 @@ interface KnownField {
   readonly inspect: Inspect | undefined;
 }
 
-/** Converts durations and unknown enumeration values in place. */
+/** Finds the problems in a message's JSON. Converts durations and unknown enumeration values in place. */
 export function inspectJson(schema: DescMessage, json: unknown): JsonFindings {
   const findings: JsonFindings = { rounded: [], malformed: [], unknown: { fields: [], values: [] } };
   inspectMessage(schema, json, '', findings);
@@ -291,7 +299,10 @@ const LONG: readonly (ScalarType | undefined)[] = [
 ];
 const SHORT: readonly (ScalarType | undefined)[] = [ScalarType.INT32, ScalarType.UINT32];
 
-/** Of Google's own messages, which have a special JSON form, only durations are inspected. */
+/**
+ * Returns undefined if the field needs no inspection. Of Google's own messages, which have a special JSON form, only
+ * durations are inspected.
+ */
 function inspector({ message, enum: values, scalar }: DescField): Inspect | undefined {
   if (message?.typeName === 'google.protobuf.Duration') return inspectDuration;
   if (message?.typeName.startsWith('google.protobuf.') === true) return undefined;
@@ -331,7 +342,7 @@ function integerInspector(scalar: ScalarType | undefined, isLong: boolean): Insp
 }
 
 /**
- * Enumerations of which imports keep unknown numbers, because ZITADEL's exports contain numbers that ZITADEL's own
+ * The enumerations whose unknown numbers imports keep, because ZITADEL's exports contain numbers that ZITADEL's own
  * definition lacks.
  */
 const openEnumerations: ReadonlySet<string> = new Set(['zitadel.idp.v1.IDPType']);

@@ -7,7 +7,7 @@ import type { Section } from './sections/section.ts';
 /**
  * Creates a record by the rules of imports, so that every export with this record can be imported.
  * @param value the record's JSON, as in an export file
- * @throws InvalidRecordError
+ * @throws InvalidRecordError if the record is invalid
  */
 export function newRecord(section: Section, value: unknown, orgId: string, now: Date): OrganisationRecord {
   const { record, issue: valueIssue } = normaliseRecord(readRecord(section, value, orgId, true));

@@ -12,7 +12,7 @@ export interface NormalisedRecord {
   readonly issue?: RecordIssue;
 }
 
-/** PostgreSQL cannot store a text with NUL. */
+/** Returns an issue if a text contains the character NUL, because PostgreSQL cannot store such a text. */
 function nulIssue(record: OrganisationRecord): RecordIssue | undefined {
   const field = fieldWithNul(record);
   const key = 'ERROR: unsupported Unicode escape sequence (SQLSTATE 22P05)';
@@ -65,7 +65,7 @@ function withConversions(
   };
 }
 
-/** If the field is a list, the rule converts each element. */
+/** A rule for a field. If the field is a list, the rule converts each element. */
 interface FieldRule {
   readonly field: string;
   readonly isList: boolean;

@@ -21,7 +21,7 @@ export const defaultComplexity: PasswordComplexity = {
   hasSymbol: true,
 };
 
-/** A policy in canonical form omits false values. */
+/** Reads a policy in canonical form, which omits false values. */
 export function parseComplexity(policy: JsonObject): PasswordComplexity {
   return {
     minLength: Number(policy.minLength ?? 0),
@@ -32,14 +32,14 @@ export function parseComplexity(policy: JsonObject): PasswordComplexity {
   };
 }
 
-/** The minimum must not exceed the maximum length that bcrypt can hash. */
+/** Returns an issue if the minimum length is 0, or exceeds the maximum length that bcrypt can hash. */
 export function checkComplexityPolicy(policy: JsonObject): RecordIssue | undefined {
   const { minLength } = parseComplexity(policy);
   if (minLength > 0 && minLength <= MAX_BCRYPT_BYTES) return undefined;
   return { id: 'MODEL-Lsp0e', key: 'Errors.User.PasswordComplexityPolicy.MinLengthNotAllowed' };
 }
 
-/** ZITADEL's message has no id. */
+/** The issue of a clear password that bcrypt cannot hash. ZITADEL's message about it has no id. */
 const PASSWORD_TOO_LONG: RecordIssue = {
   id: '',
   key: `bcrypt: password length exceeds ${MAX_BCRYPT_BYTES} bytes`,

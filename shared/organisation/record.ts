@@ -84,8 +84,9 @@ export interface OrganisationRecord {
  * Parses a record from the JSON form of protobuf messages (zitadel 1.1).
  * @param value the parsed JSON of one element of the section. The function may change it in place and use it as the
  * record's JSON.
- * @param checked whether to check the rules of the fields (zitadel 3); checking each record once is enough
- * @throws InvalidRecordError
+ * @param checked whether to check the rules of the fields (zitadel 3); if a record is read several times, one check is
+ *   enough
+ * @throws InvalidRecordError if the record is invalid
  */
 export function readRecord(section: Section, value: unknown, orgId: string, checked = false): OrganisationRecord {
   const converted = section.v1?.convert === undefined ? value : section.v1.convert(value);
@@ -107,7 +108,7 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
 /**
  * Reads fields of a record: fields of its definition, and fields that its section keeps in addition. The value may
  * contain only some of the fields.
- * @throws InvalidRecordError
+ * @throws InvalidRecordError if a field is invalid
  */
 export function readFields(section: Section, value: unknown, checked: CheckedSection | undefined) {
   const { defined, presentFields } = splitKept(section, value);
@@ -122,7 +123,7 @@ export function readFields(section: Section, value: unknown, checked: CheckedSec
  * Rejects an unknown state, and the state of a deleted record. The decoder would ignore an unknown state, and a user
  * without a state can log in. In a database, the state of a deleted record marks a deletion in progress.
  * @param path the path of the field that contains the state
- * @throws InvalidRecordError
+ * @throws InvalidRecordError if the state is unknown, or is the state of a deleted record
  */
 export function checkState(
   { json, unknown }: Pick<OrganisationRecord, 'json' | 'unknown'>,
@@ -140,7 +141,10 @@ export function checkState(
   throw new InvalidRecordError([{ path, reason }]);
 }
 
-/** Changes `json` in place: normalises the fields, and removes the credentials. */
+/**
+ * Creates a record from the JSON of its fields. Changes `json` in place: converts it to canonical form, and removes the
+ * credentials.
+ */
 export function toRecord(section: Section, json: JsonObject, orgId: string): OrganisationRecord {
   return assembleRecord(section, json, orgId, { otpEmail: undefined, unknown: nothingUnknown });
 }
@@ -195,7 +199,7 @@ export interface NestedRecord {
 }
 
 /**
- * Imports store nested records separately.
+ * Returns the records inside a record. Imports store these records separately.
  * @param path the outer record's path
  */
 export function nestedRecords(

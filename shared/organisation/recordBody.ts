@@ -8,7 +8,9 @@ export interface RecordBody {
   readonly digest: string;
 }
 
-/** Callers must repeat this after every change of the JSON. */
+/**
+ * Returns the body of a record, and its digest. Callers must call this function again after every change of the JSON.
+ */
 export function serialise(json: JsonObject): RecordBody {
   const body = JSON.stringify(json);
   return { body, digest: hash('sha256', body, 'base64url') };
@@ -31,7 +33,7 @@ export function nameOrganisation(json: JsonObject, orgId: string): void {
 }
 
 /**
- * Derives an id for a user or project without an id. The id depends on the name, which is unique in its organisation.
+ * Derives an id for a user or project without an id. The id depends on the name, which is unique in the organisation.
  * So a second import of the same file creates no duplicates.
  */
 export function deriveId(orgId: string, name: string): string {
@@ -53,7 +55,9 @@ function writtenFields({ typeName, fields }: DescMessage): readonly OrderedField
   return ordered;
 }
 
-/** Unknown fields follow in their original order. */
+/**
+ * Returns the fields in the order of their numbers in the definition. Unknown fields follow in their original order.
+ */
 export function inWrittenOrder(schema: DescMessage, json: JsonObject): JsonObject {
   const ordered: JsonObject = {};
   for (const { jsonName, message } of writtenFields(schema)) {

@@ -5,8 +5,8 @@ import { readableId } from './recordPlan.ts';
 import { type RecordIssue, reportedIssue } from './relations.ts';
 
 /**
- * The maximum number of listed errors, and of listed warnings. This limit bounds memory, and keeps the response below
- * the platform's limit.
+ * The maximum number of listed errors, and of listed warnings. It limits memory, and keeps the response below the
+ * platform's size limit.
  */
 export const MAX_LISTED_ISSUES = 10_000;
 

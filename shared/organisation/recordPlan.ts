@@ -60,12 +60,12 @@ export function recordKey({ section, json, orgId }: KeyedRecord): DocumentKey {
   return { collection: section.collection, id: documentId(...section.key.map((path) => textAt(json, path, orgId))) };
 }
 
-/** The id is as in the file, before conversions. */
+/** Returns a record's id for reports. The id is as in the file, before conversions. */
 export function reportedId({ section, given, json, orgId }: OrganisationRecord): string {
   return section.error.id.map((path) => textAt(given ?? json, path, orgId)).join('_');
 }
 
-/** Returns undefined for an invalid record whose id cannot be read. */
+/** Returns a record's id for reports; undefined for an invalid record whose id cannot be read. */
 export function readableId(record: OrganisationRecord): string | undefined {
   const id = reportedId(record);
   return record.invalid === undefined || /[^_]/.test(id) ? id : undefined;

@@ -3,7 +3,9 @@ import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.js';
 import { IMPORTED_FROM, type Section } from './sections/section.ts';
 
-/** A field of ZITADEL's organisation document, v1 or v2 (zitadel 2). */
+/**
+ * A field of an organisation in an export file. ZITADEL defines the organisation in two forms, v1 and v2 (zitadel 2.1).
+ */
 export interface OrganisationField {
   readonly name: string;
   readonly list: boolean;
@@ -12,8 +14,8 @@ export interface OrganisationField {
 }
 
 /**
- * The fields of organisations, by both spellings of their names. Every import accepts v1 and v2: v2 defines the common
- * fields, v1 adds four, and this service adds one.
+ * Maps both spellings of each field's name to the field. The map contains the fields of both forms, because every
+ * import accepts both. If both forms have a field, the definition in v2 counts.
  */
 export const organisationFields: ReadonlyMap<string, OrganisationField> = new Map([
   [IMPORTED_FROM, { name: IMPORTED_FROM, list: false, schema: undefined }],

@@ -105,7 +105,7 @@ export interface Reference {
   readonly missingBesideOwn?: { readonly collection: Collection; readonly issue: KeyedIssue };
   /**
    * The warning if the target is missing. The import still writes the record, because a later import may add the
-   * target. An empty last part of `key` is an error.
+   * target. But if the last part of `key` is empty, the import rejects the record.
    */
   readonly keptIfMissing?: 'provider_missing' | 'linked_provider_missing';
   /** Whether the record may lack the reference: an empty last part of `key` refers to nothing. */

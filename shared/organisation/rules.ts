@@ -184,10 +184,10 @@ function compileTextRules(
 }
 
 interface Bounds {
-  /** The bounds that ZITADEL enforces in requests, and quotes in error texts; 0 for no bound. */
+  /** `min` and `max` are the bounds that ZITADEL enforces in requests, and quotes in error texts; 0 means no bound. */
   readonly min: number;
   readonly max: number;
-  /** The bounds that all values stored in ZITADEL satisfy; 0 for no bound. */
+  /** `least` and `most` are the bounds that all values stored in ZITADEL satisfy; 0 means no bound. */
   readonly least: number;
   readonly most: number;
 }
@@ -228,8 +228,8 @@ function emailBroken(value: string): Wording | undefined {
 
 const inAngles = /^[^@<>]*<([^<>]*)>$/;
 /**
- * Returns the reason why every release of ZITADEL rejects a text as an e-mail address (zitadel 3.2). This rule accepts
- * an address in angle brackets after a name. ZITADEL's check of a person rejects such an address (zitadel 3.4).
+ * Returns the reason if every release of ZITADEL rejects a text as an e-mail address in a request (zitadel 3.2). Unlike
+ * ZITADEL's check of a person (zitadel 3.4), requests accept an address in angle brackets after a name.
  */
 export function emailRuleReason(text: string): string | undefined {
   const trimmed = trimSpace(text);

@@ -1,8 +1,8 @@
 import type { SectionName } from './sections/section.ts';
 
 /**
- * For each section whose records can be deactivated although their definition lacks a field for the state: the prefix
- * of the names of the states.
+ * Maps each section whose records can be deactivated, although their definition has no field for the state, to the
+ * prefix of the states' names.
  */
 const stateTypes = {
   projects: 'PROJECT_STATE',
@@ -20,13 +20,14 @@ const statesByName: ReadonlyMap<string, readonly [usual: string, other: string]>
 );
 
 /**
- * Returns undefined for a section whose records cannot be deactivated, or whose definition has a field for the state.
+ * Returns the two states of a section's records; undefined if the records cannot be deactivated, or if their definition
+ * has a field for the state.
  */
 export function statesOf({ name }: { readonly name: string }): readonly [usual: string, other: string] | undefined {
   return statesByName.get(name);
 }
 
-/** Returns the default state; undefined for the same sections as `statesOf`. */
+/** Returns the default state of a section's records; undefined if `statesOf` returns undefined. */
 export function usualState(section: { readonly name: string }): string | undefined {
   return statesOf(section)?.[0];
 }
@@ -35,7 +36,7 @@ export function isDeleted(state: string): boolean {
   return /_STATE_(?:DELETED|REMOVED)$/.test(state);
 }
 
-/** An unspecified state counts as absent. */
+/** Whether a state is unspecified, such as `APP_STATE_UNSPECIFIED`, and therefore counts as absent. */
 export function isUnspecified(value: unknown, [usual]: readonly [usual: string, other: string]): boolean {
   return value === usual.replace(/ACTIVE$/, 'UNSPECIFIED');
 }

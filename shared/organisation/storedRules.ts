@@ -10,10 +10,10 @@ const management = (message: string, fields: string): string[] =>
 
 /** The texts whose maximum length ZITADEL's commands enforce. So no stored text is longer. */
 const shortTexts: ReadonlySet<string> = new Set([
-  // A colour must be hexadecimal.
+  // The commands accept only hexadecimal colours, which are short.
   ...management('AddCustomLabelPolicyRequest', 'primaryColor warnColor backgroundColor fontColor'),
   ...management('AddCustomLabelPolicyRequest', 'primaryColorDark warnColorDark backgroundColorDark fontColorDark'),
-  // A phone number must be in E.164.
+  // The commands accept only phone numbers in E.164, which are short.
   ...management('ImportHumanUserRequest.Phone', 'phone'),
 ]);
 

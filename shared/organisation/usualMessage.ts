@@ -8,7 +8,10 @@ import { compileRules } from './rules.ts';
 /** Whether the fields of a value in usual form (see `usualMessage`) are in canonical order (`written`). */
 type Order = 'written' | 'other';
 
-/** Returns undefined if the value has another form or, if `checked`, breaks a rule. */
+/**
+ * Returns the order of a value's fields; undefined if the value is not in usual form, or if `checked` is true and the
+ * value breaks a rule.
+ */
 type FindOrder = (value: unknown, checked: boolean) => Order | undefined;
 
 interface UsualField {
@@ -28,7 +31,7 @@ const usualFieldsByMessage = new Map<string, UsualFields>();
 /**
  * Returns a message's JSON in canonical form if the message has the usual form, in which exports write it. A message in
  * usual form contains only known fields with their JSON names, without defaults, and each value is canonical. Decoding
- * and encoding such a message would return the same JSON. Only the order of its fields may differ, because exports put
+ * and encoding such a message would return the same JSON. Only the order of the fields may differ, because exports put
  * secrets first. A message in another form may still be valid.
  * @param checked whether the message must satisfy the descriptor's rules (zitadel 3)
  * @returns the JSON itself if its fields are in order; undefined for a message in another form
@@ -97,14 +100,16 @@ function compileField(field: DescField): UsualField {
   return { name: field.jsonName, findOrder: compileValue(field), mayBeAbsent, message: field.message };
 }
 
-/** Returns the value with which a field's rules check the absence of the field. */
+/** Returns the value that a field's rules must check if a message lacks the field. */
 function absentValue(field: DescField): unknown {
   if (!hasDefault(field)) return undefined;
   if (field.enum !== undefined) return field.enum.values[0]?.number;
   return field.scalar === ScalarType.BYTES ? new Uint8Array() : field.scalar === ScalarType.STRING ? '' : 0;
 }
 
-/** Whether a message omits the field if the value is the default. A list never omits such an element. */
+/**
+ * Whether a message omits the field if its value is the default. A list never omits an element with the default value.
+ */
 function hasDefault({ fieldKind, presence }: DescField): boolean {
   return (fieldKind === 'scalar' || fieldKind === 'enum') && presence === FeatureSet_FieldPresence.IMPLICIT;
 }

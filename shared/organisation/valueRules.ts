@@ -17,7 +17,7 @@ export function trimSpace(text: string): string {
   return text.slice(start, end);
 }
 
-/** The rule leaves values of other types unchanged, and does not add an absent field. */
+/** Creates a rule that converts texts. The rule leaves other values unchanged, and does not add an absent field. */
 export function textRule(convert: (text: string) => ReturnType<ValueRule>): ValueRule {
   return (value) => (typeof value === 'string' ? convert(value) : { value });
 }
@@ -58,8 +58,8 @@ export const textLanguage: ValueRule = (value) => {
 
 /**
  * Converts a person's phone number to E.164. Keeps a text that is not a single number, such as two numbers, or a number
- * with a label. ZITADEL would store a wrong number or none for such a text. Drops the text if it lacks the leading plus
- * sign that ZITADEL requires.
+ * with a label. ZITADEL would store a wrong number or none for such a text. But drops such a text if it lacks the
+ * leading plus sign that ZITADEL requires.
  */
 export const phone: ValueRule = (value) => {
   if (!isJsonObject(value) || typeof value.phone !== 'string') return { value };
@@ -129,7 +129,7 @@ export function numberNamed(numbers: ReadonlyMap<string, string>): ValueRule {
   });
 }
 
-/** Quotes the address, so that spaces are visible. */
+/** Returns the issue of an invalid e-mail address. Quotes the address, so that spaces are visible. */
 export function emailInvalid(address: string): RecordIssue {
   const params = { address: shortenedText(JSON.stringify(address)) };
   return { id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid', params };
@@ -196,7 +196,7 @@ function withoutExtension(text: string): string {
   return viable.test(shortened) ? shortened : text;
 }
 
-/** Converts digits of other scripts to ASCII. */
+/** Returns the digits of a text in ASCII, including digits of other scripts. */
 function digitsOf(text: string): string {
   return text.replace(/\P{Nd}+/gu, '').replace(/\D/gu, asciiDigit);
 }
@@ -212,7 +212,7 @@ function asciiDigit(character: string): string {
 /** The maximum number of characters in ids of organisations, and in ids by which operations find a record. */
 export const MAX_ID_CHARACTERS = 200;
 
-/** A character has one or two code units, so most ids need no exact count. */
+/** Counts the characters only if the number of code units exceeds the maximum, because most ids are shorter. */
 export function isLongId(id: string): boolean {
   return id.length > MAX_ID_CHARACTERS && [...id].length > MAX_ID_CHARACTERS;
 }

@@ -22,14 +22,15 @@ export interface ManualStep {
   /** The beginning of the message if it differs from the fact's text. May contain named parameters. */
   readonly because?: string;
   /**
-   * Whether the step concerns one section of an organisation, or the whole file; by default, it concerns one record.
+   * `organisation` if the step concerns a section of an organisation, `file` if it concerns the whole file. By default,
+   * it concerns a single record.
    */
   readonly scope?: 'organisation' | 'file';
   /** Whether the command takes this step itself. Only a user who sends the file with another program must take it. */
   readonly byHand?: true;
   /**
-   * With `ifWith`, the step applies only to files that contain these secrets. With `ifWithout`, it applies only to
-   * files without them.
+   * If `ifWith` is set, the step applies only to files that contain these secrets. If `ifWithout` is set, the step
+   * applies only to files that lack these secrets.
    */
   readonly ifWith?: SecretField;
   readonly ifWithout?: SecretField;
@@ -80,8 +81,8 @@ export interface FieldFact extends Fact {
   readonly does: 'imports not' | 'exports not' | 'changes' | 'refuses';
   readonly fields: readonly FieldPath[];
   /**
-   * Whether the fact explains why a field has two different values. By default, the fact explains a difference if
-   * ZITADEL has no value.
+   * Returns whether the fact explains why a field has two different values. By default, the fact explains a difference
+   * if ZITADEL has no value.
    */
   readonly explains?: (values: DifferingValues, zitadel: Pick<ZitadelDomains, 'isTarget'>) => boolean;
 }
@@ -115,7 +116,10 @@ interface RecordWithSecrets {
   readonly credentials: { readonly [Field in CredentialField]?: string };
 }
 
-/** A kind of records whose name some releases of ZITADEL compare without case. `scope` and `name` are paths. */
+/**
+ * A kind of records whose names some releases of ZITADEL compare without distinguishing case. `scope` and `name` are
+ * paths in the record.
+ */
 interface CaselessName extends ReleaseRange {
   readonly kind: string;
   readonly scope: FieldPath;

@@ -9,9 +9,9 @@ export interface ReleaseRow {
   readonly name: string;
   readonly major: number;
   /**
-   * A field that this release and later releases have, but earlier releases lack. In `organisation`, `field` has a
-   * value of the wrong type: this release rejects the value, whereas earlier releases skip the field. `none` is the
-   * reason why there is no such field.
+   * A field of imports that earlier releases lack. In `organisation`, `field` has a value of the wrong type: this
+   * release and later releases reject the value, whereas earlier releases skip the field. `none` is the reason if there
+   * is no such field.
    */
   readonly sign: { readonly field: string; readonly organisation: JsonObject } | { readonly none: string };
   /** Whether imports and exports contain the states of organisations and users. */

@@ -17,7 +17,10 @@ export const allReleases: ReleaseRange = {};
 /** The releases that refuse to import a person if their settings do not allow the password hash. */
 export const refusingHashes = { since: 'June 2026' } as const satisfies ReleaseRange;
 
-/** @throws Error if there are no such releases, or if they are not consecutive */
+/**
+ * Returns the range of the releases for which `behaves` returns true.
+ * @throws Error if `behaves` returns true for no release, or if these releases are not consecutive
+ */
 function rangeOf(behaves: (release: ReleaseRow) => boolean): ReleaseRange {
   const matches = zitadelReleases.filter(behaves);
   const first = zitadelReleases.findIndex(behaves);
@@ -44,13 +47,16 @@ export function haveStates(releases: ReleaseRange): boolean {
   return contains(releasesWithStates, releases);
 }
 
-/** Consecutive releases that one field of imports identifies (`ReleaseRow.sign`). Earlier releases lack this field. */
+/**
+ * Consecutive releases that a field of imports (`ReleaseRow.sign`) identifies, because earlier releases lack this
+ * field.
+ */
 export interface SignedReleases {
   readonly sign: Extract<ReleaseRow['sign'], { readonly field: string }>;
   readonly releases: ReleaseRange;
 }
 
-/** `oldest` contains the releases that no field of imports identifies. */
+/** Groups the releases by the field that identifies them. `oldest` contains the releases that no field identifies. */
 export function signedReleases(): { readonly newestFirst: readonly SignedReleases[]; readonly oldest: ReleaseRange } {
   const newestFirst: SignedReleases[] = [];
   let last = zitadelReleases.at(-1);

@@ -5,7 +5,10 @@ import { durationOr, numberNamed } from '../valueRules.ts';
 import type { Section, ValueRule } from './section.ts';
 import { own, taken } from './sharedReferences.ts';
 
-/** The numbers of flows and triggers (zitadel 2.3). A file may contain the names instead of the numbers. */
+/**
+ * These two maps contain the numbers of flows and triggers by name (zitadel 2.3). A file may contain the names instead
+ * of the numbers.
+ */
 const flowIds = new Map([['FLOW_TYPE_EXTERNAL_AUTHENTICATION', '1']]);
 const triggerIds = new Map([
   ['TRIGGER_TYPE_POST_AUTHENTICATION', '1'],
@@ -65,8 +68,8 @@ export const actionSections: readonly Section[] = [
 ];
 
 /**
- * The numbers of the triggers of each flow (zitadel 2.3). The flows are external authentication, complement token,
- * internal authentication and SAML response.
+ * Maps the number of each flow to the numbers of its triggers (zitadel 2.3). Flows 1 to 4 are external authentication,
+ * complement token, internal authentication and SAML response.
  */
 const flowTriggers: ReadonlyMap<string, readonly string[]> = new Map([
   ['1', ['1', '2', '3']],
@@ -105,7 +108,7 @@ function distinct(value: unknown): ReturnType<ValueRule> {
   return repeated.length === 0 ? { value } : { value: [...actions], dropped: repeated, isRepeated: true };
 }
 
-/** Converts the numbers in a v1 file to the texts of v2 (zitadel 2.1). */
+/** Converts the numbers in a record of a v1 file to texts, as in a v2 file (zitadel 2.1). */
 function stringifyNumbers(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(

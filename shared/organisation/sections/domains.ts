@@ -107,8 +107,8 @@ function contentOf({ body }: StoredDocument): JsonObject {
 const PRIMARY = 'primary';
 
 /**
- * For each mark of domains, such as `primary`, the path of the last record in the file with this mark, within one
- * organisation.
+ * Maps each mark of an organisation's domains, such as `primary`, to the path of the last record in the file with this
+ * mark.
  */
 type LastMarked = ReadonlyMap<string, string>;
 
@@ -117,8 +117,8 @@ export function lastPrimaryPath(lastMarked: Pick<LastMarked, 'get'>): string | u
 }
 
 /**
- * The domain stays primary, unless the import overwrites the domain's record and the file does not mark this domain as
- * the last primary domain.
+ * Reads an organisation's stored primary domain. The domain stays primary, unless the import overwrites it and the
+ * file's last primary domain is another domain or absent.
  */
 export function parsePrimaryDomain(stored: StoredDocument, lastMarked: LastMarked, overwrites: boolean): PrimaryDomain {
   const json = contentOf(stored);

@@ -174,7 +174,10 @@ async function findProjectGrants(
   );
 }
 
-/** A user grant needs no project grant if its own organisation owns the project. */
+/**
+ * Finds the user grants whose project grant is unknown and not needed, because the user grant's own organisation owns
+ * the project.
+ */
 async function findNeedless(reader: Reader, userGrants: readonly UserGrant[]): Promise<ReadonlySet<UserGrant>> {
   if (userGrants.length === 0) return new Set();
   const projectOf = ({ json, orgId }: UserGrant): DocumentKey => ({

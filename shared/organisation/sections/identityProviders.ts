@@ -15,7 +15,10 @@ const providerExists: RecordIssue = { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfi
 
 const linkedUser = own(user('userId', 'COMMAND-vzktar7b7f'));
 
-/** The provider may be missing, because ZITADEL exports all links but only OIDC and JWT providers. */
+/**
+ * The reference of a link to its identity provider. The provider may be missing, because ZITADEL exports all links, but
+ * only OIDC and JWT providers.
+ */
 export const linkedProvider: Reference = {
   ...own(identityProvider('idpId', 'COMMAND-39nf2')),
   keptIfMissing: 'linked_provider_missing',
@@ -57,8 +60,8 @@ const userLinkSection: Section = {
 const { success: _, ...unlistedLinks } = userLinkSection;
 
 /**
- * The links inside a person (zitadel 2.5). As in ZITADEL, an import creates the links together with the person, and
- * `success` does not list the links.
+ * The links to identity providers inside a person's record (zitadel 2.5). As in ZITADEL, an import creates the links
+ * together with the person, and `success` does not list the links.
  */
 export const nestedLinks: NestedRecords = {
   list: 'user.idps',
@@ -133,7 +136,10 @@ function withoutDescription(link: JsonObject, isOwnProvider: OwnProviders): Json
   return rest;
 }
 
-/** Returns undefined if the link already has the provider's name and type, or if the provider is missing. */
+/**
+ * Adds the provider's name and type to a link. Returns undefined if the link already has both, or if the provider is
+ * missing.
+ */
 function describeProvider(
   link: JsonObject,
   _orgId: string,

@@ -50,7 +50,7 @@ export const keySections: readonly Section[] = [
   },
 ];
 
-/** A key without an expiration date never expires. */
+/** Returns an issue if a key has already expired. A key without an expiration date never expires. */
 function checkExpiry({ expirationDate }: JsonObject, now: string): RecordIssue | undefined {
   if (typeof expirationDate !== 'string' || Date.parse(expirationDate) >= Date.parse(now)) return undefined;
   return { id: 'DOMAIN-dv3t5', key: 'Errors.AuthNKey.ExpireBeforeNow' };
@@ -84,8 +84,8 @@ function checkApplicationOfKey(application: JsonObject): KeyedIssue | undefined 
 }
 
 /**
- * The types of keys that ZITADEL parses, each with the supported curves. Undefined means that the type has no curves to
- * check.
+ * Maps each type of key that ZITADEL parses to the supported curves, or to undefined if keys of this type have no
+ * curve.
  */
 const supportedTypes: ReadonlyMap<string | undefined, readonly string[] | undefined> = new Map([
   ['rsa', undefined],

@@ -17,7 +17,10 @@ function rolesCheck(scope: MembershipScope, none: KeyedIssue, invalid: KeyedIssu
   };
 }
 
-/** If no other roles remain, the rule keeps all roles, and a later check rejects the member. */
+/**
+ * Creates a rule that drops invalid roles. If no valid role remains, the rule keeps all roles, and a later check
+ * rejects the member.
+ */
 function validRoles(scope: MembershipScope): ValueRule {
   return (held) => {
     if (!Array.isArray(held) || areCompatible(scope, held)) return { value: held };
@@ -85,7 +88,8 @@ export const memberSections: readonly Section[] = [
         },
       ],
     },
-    // An import stores the members under the organisation that owns the project.
+    // ZITADEL exports the members under every organisation. An import stores only the members under the organisation
+    // that owns the project.
     references: [
       user('userId', 'COMMAND-uXHNj'),
       { ...project('projectId', 'COMMAND-EbFMN'), ifForeign: 'notCarried' },

@@ -12,8 +12,8 @@ interface PartialReferences {
 const roles = { collection: 'projectRoles', reason: 'role_dropped' } as const;
 
 /**
- * For some sections, the field with a list of references. An import stores the record without its missing targets if
- * other targets remain.
+ * Maps a section to its field with a list of references. If some targets are missing, an import stores the record with
+ * the remaining references.
  */
 export const partialReferences: ReadonlyMap<Section, PartialReferences> = new Map([
   [projectGrantSection, { ...roles, field: 'projectGrant.roleKeys' }],

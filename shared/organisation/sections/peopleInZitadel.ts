@@ -101,7 +101,10 @@ const states: readonly FieldFact[] = [
 const FROM = describeReleases(refusingHashes);
 const ZITADEL_SINCE = `ZITADEL (since ${refusingHashes.since})`;
 
-/** The texts about a hash that ZITADEL may refuse: if the command sends the hash, and if the command omits the hash. */
+/**
+ * The texts about a person whose hash ZITADEL may refuse: `sent` if the command sends the hash, and `omitted` if the
+ * command omits the hash.
+ */
 export const refusedHash = {
   sent: `with a password hash because of which ${ZITADEL_SINCE} refuses the person`,
   omitted: `imported without the password hash, because of which ${ZITADEL_SINCE} would refuse the person: --accept refused-hashes`,
@@ -110,7 +113,7 @@ export const refusedHash = {
 export const differingHash =
   'with another hash in the target: the password was changed, or a login has hashed the password again';
 
-/** Returns undefined if ZITADEL verifies the format. */
+/** Returns the text about a person with a hash of this format; undefined if ZITADEL verifies the format by default. */
 export function unverifiedHash(format: string): string | undefined {
   return isVerifiedByDefault(format) ? undefined : `with a hash that ZITADEL does not verify by default (${format})`;
 }

@@ -25,7 +25,8 @@ const lifetimes: Section['defaults'] = [
 const colours = ['primaryColor', 'backgroundColor', 'warnColor', 'fontColor'].flatMap((name) => [name, `${name}Dark`]);
 
 /**
- * Drops an identity provider with an unknown owner type, because imports would reject every export that contains it.
+ * Drops an identity provider without a known owner type, because imports would reject every export that contains the
+ * provider.
  */
 const dropUnspecifiedOwner: ValueRule = (provider) => {
   if (!isJsonObject(provider) || provider.ownerType !== undefined) return { value: provider };
@@ -169,7 +170,10 @@ function fillOwnerTypes(
   return { ...policy, idps: idps.map((idp) => (isMistyped(idp) ? { ...idp, ownerType: 'IDP_OWNER_TYPE_ORG' } : idp)) };
 }
 
-/** Exports add the owner type of the organisation's own identity providers again. */
+/**
+ * Removes the owner type of the organisation's own identity providers, for a comparison. Exports add the owner type
+ * again.
+ */
 function withoutOwnerTypes({ idps, ...policy }: JsonObject, isOwnProvider: OwnProviders): JsonObject {
   if (idps === undefined) return policy;
   const others = listed(idps).map((idp) => {
@@ -200,7 +204,7 @@ function isColour(text: string): boolean {
   return /^(#([a-f\d]{3}|[a-f\d]{6}))?$/i.test(text);
 }
 
-/** For http and https, a redirect URI must also have a host. */
+/** Whether a text is a redirect URI. With the scheme http or https, the URI must also have a host. */
 function isRedirectUri(uri: string): boolean {
   if (/^https?:/i.test(uri)) return /^https?:\/\/[^/?#]/i.test(uri) && URL.canParse(uri);
   return URL.canParse(uri);

@@ -113,7 +113,10 @@ interface Application extends Pick<Section, 'additional' | 'check' | 'defaults' 
   readonly facts?: readonly FieldFact[];
 }
 
-/** An id is unique among applications of all kinds. */
+/**
+ * Creates the section of a kind of application. All kinds share a collection, so an id is unique among all
+ * applications.
+ */
 function application({ type, existsId, successField, facts = [], ...row }: Application): Section {
   return {
     ...row,

@@ -22,7 +22,7 @@ export const phases = [1, 2, 3, 4] as const;
 
 /**
  * The steps of an import into ZITADEL, in their order. The records of a step refer only to records of earlier steps,
- * because ZITADEL neither sorts nor retries (zitadel 4.6).
+ * because ZITADEL neither sorts records nor retries failed records (zitadel 4.6).
  */
 export const zitadelSteps = [
   'organisations',
@@ -124,8 +124,8 @@ interface AdditionalFields {
 interface V1Form {
   readonly aliases?: readonly string[];
   /**
-   * For each list that a v1 file contains next to the record, but a v2 file inside the record: the function that
-   * converts an element.
+   * The lists that a v1 file contains next to the record, whereas a v2 file contains them inside. Maps the name of each
+   * list to the function that converts an element.
    */
   readonly lists?: Readonly<Record<string, (element: unknown) => unknown>>;
   readonly convert?: (value: unknown) => unknown;
@@ -139,7 +139,10 @@ export interface GivenPrivilege {
   readonly texts: ListPath;
   /** A boolean field. Only records with the value true give the privilege; by default, all records do. */
   readonly onlyIf?: FieldPath;
-  /** The organisation or project to which the privilege applies. `noun` is the word for it in warnings. */
+  /**
+   * The collection and the key of the organisation or project to which the privilege applies. In warnings, `noun` is
+   * the word for it.
+   */
   readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
   readonly noun: string;
 }
@@ -170,8 +173,8 @@ export interface Completion {
 interface AdjustedField {
   readonly field: FieldPath;
   /**
-   * Returns the marks of a record, such as `primary`. From the marks, the import knows the organisation's last record
-   * in the file with each mark.
+   * Returns the marks of a record, such as `primary`. An import thus finds, for each mark, the organisation's last
+   * record in the file with this mark.
    */
   readonly marks: (json: JsonObject) => readonly string[];
   /**
@@ -184,8 +187,8 @@ interface AdjustedField {
     rules: OrganisationRules,
   ) => Adjustment | undefined;
   /**
-   * Returns the warning about a record from which the import drops the field, because the record `stored` already has
-   * the field.
+   * Returns the warning if the import drops the field from a record because another record, `stored`, already has the
+   * field.
    */
   readonly held: (stored: JsonObject) => RecordWarning;
 }
@@ -225,7 +228,7 @@ export type OwnProviders = (idpId: string) => boolean;
  * identity providers, and comparisons ignore the added fields.
  */
 interface ExportForm {
-  /** May add fields at any position. Returns undefined if the record does not change. */
+  /** Adds the fields that only exports contain, at any position. Returns undefined if the record does not change. */
   readonly fill?: (
     json: JsonObject,
     orgId: string,
@@ -266,7 +269,7 @@ export interface Section {
    */
   readonly zitadelStep: (typeof zitadelSteps)[number] | 'dropped';
   readonly zitadel?: ZitadelBehaviour;
-  /** Unique within the collection. */
+  /** The fields that together identify a record in its collection. */
   readonly key: readonly FieldPath[];
   readonly unique?: readonly UniqueName[];
   readonly references?: readonly Reference[];

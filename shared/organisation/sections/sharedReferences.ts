@@ -24,10 +24,10 @@ export const projectRoles = (projectId: string, roleKeys: string, id: string): R
   key: [projectId, roleKeys],
   missing: { id, key: 'Errors.Project.Role.NotFound' },
 });
-/** Targets in other organisations count as missing. */
+/** Returns the reference with a further rule: a target in another organisation counts as missing. */
 export const own = (reference: Reference): Reference => ({ ...reference, ifForeign: reference.missing });
 
-/** Where a privilege applies if it concerns the record's own organisation. */
+/** The properties of a privilege that applies to the record's own organisation. */
 export const inOrganisation = {
   within: { collection: 'organisations', key: ['$orgId'] },
   noun: 'organisation',

@@ -3,7 +3,7 @@ import { textLanguage } from '../valueRules.ts';
 import { type RecordFact, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
 import type { Section, SectionName } from './section.ts';
 
-/** This service omits records without any text too. */
+/** Like ZITADEL, this service does not import a record without any text. */
 const contentless: RecordFact = {
   does: 'imports not',
   text: 'ZITADEL does not import texts without content',
@@ -109,7 +109,10 @@ export const textSections: readonly Section[] = [
   }),
 ];
 
-/** The sections of texts that later releases of ZITADEL added. The document contains them after all other sections. */
+/**
+ * The sections of texts that later releases of ZITADEL added. The organisation document contains them after all other
+ * sections.
+ */
 export const laterTextSections: readonly Section[] = [
   texts('verifySmsOtpMessages', 'verify_sms_otp_message', 'dropped'),
   texts('verifyEmailOtpMessages', 'verify_email_otp_message', 'dropped'),

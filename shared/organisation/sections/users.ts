@@ -72,7 +72,8 @@ export const humanUserSection: Section = {
   ],
   nested: nestedLinks,
   optional: ['user.email.isEmailVerified', 'user.phone.isPhoneVerified', 'user.requestPasswordlessRegistration'],
-  // Without the second factor, the person would be less protected. So a person with an invalid seed is not imported.
+  // Without the second factor, the person would be less protected. So an import rejects a person with an invalid TOTP
+  // seed.
   needed: ['user.otpCode'],
   check: checkPerson,
   credentials: Object.values(personCredentials),
@@ -162,7 +163,7 @@ export function isInDeletion({ partition }: StoredDocument): boolean {
   return partition?.startsWith(DELETION) === true;
 }
 
-/** In canonical JSON, only people have a profile. */
+/** Returns the section of a user. In canonical JSON, people have a profile, and service users do not. */
 export function userSection(json: JsonObject): Section {
   return valueAt(json, 'user.profile') === undefined ? machineUserSection : humanUserSection;
 }
