@@ -1,4 +1,6 @@
-/** The permitted costs of bcrypt for clear passwords of imports. Each step doubles the time to compute a hash. */
+/**
+ * The permitted costs of bcrypt when an import hashes clear passwords. Each step doubles the time to compute a hash.
+ */
 export const bcryptCosts = { min: 10, default: 12, max: 16 } as const;
 
 /** The maximum length of a password in bytes. bcrypt ignores further bytes. */

@@ -160,8 +160,8 @@ export const configVariables: readonly ConfigVariable[] = Object.entries(descrip
 );
 
 /**
- * An empty variable counts as unset. `DATA_DIR` takes precedence over `GOOGLE_CLOUD_PROJECT`, which many machines set
- * for other reasons.
+ * Reads the configuration from environment variables. An empty variable counts as unset. `DATA_DIR` takes precedence
+ * over `GOOGLE_CLOUD_PROJECT`, which many machines set for other reasons.
  * @throws IdentityError CONFIGURATION_INVALID if a variable is invalid. The error lists all problems
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {

@@ -101,8 +101,8 @@ async function removeLeftFolders(target: string, warn: (warning: string) => void
 }
 
 /**
- * @returns undefined if the process that created the folder still runs. A folder without a copy counts as such, because
- * a process has just created the folder
+ * @returns undefined if the process that created the folder still runs. A folder without a lock or a copy is new or is
+ * being removed, so its process still runs
  */
 function lockLeftFolder(folder: string): Disposable | undefined {
   const isFilled = () => [LOCK, COPY].every((file) => existsSync(join(folder, file)));

@@ -7,7 +7,7 @@ import { type LimitDefinition, type Platform, UNLIMITED, units } from './limitDe
 export const fixedLimits = {
   fields: 100_000,
   // A real export file compresses to a tenth of its size, but a file made to exhaust memory to a thousandth. The limit
-  // lies between.
+  // lies between these ratios.
   inflation: 100,
   whiteSpaceBytes: 64_000_000,
   ...jsonLimits,

@@ -20,8 +20,8 @@ let writeLine: ((line: string) => void) | undefined;
 let traceProject: string | undefined;
 
 /**
- * Pass an error in the field `stack_trace`; its line then contains the stack and the first line of the message.
- * Never log a token, a hash, a seed, a credential, a body, or a path with an id.
+ * Pass an error in the field `stack_trace`. The log line then contains the stack and the first line of the error's
+ * message. Never log a token, a hash, a seed, a credential, a body, or a path with an id.
  */
 export const log = pino(
   {
@@ -104,7 +104,7 @@ function legibleLine(line: string): string {
 }
 
 /**
- * Lines are JSON unless the stream is a terminal.
+ * Sets the level and the stream of the log. Lines are JSON unless the stream is a terminal.
  * @param project the Google Cloud project that stores traces; by default, lines contain no trace
  */
 export function configureLog(
@@ -129,7 +129,10 @@ export function requestFields(requestId: string, trace?: string): Readonly<Recor
 
 const maxMessageLength = 300;
 
-/** Omits the message of a SyntaxError, because parsers quote their input in it. */
+/**
+ * Returns the text of an error for the log. Omits the message of a SyntaxError, because parsers quote their input in
+ * it.
+ */
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return `a thrown ${typeof error}`;
   const cause = error.cause instanceof Error ? `\nCaused by: ${errorText(error.cause)}` : '';

@@ -57,7 +57,10 @@ export function checkStatus(path: string, kind: FileKind, status: Stats, report?
   if (rule[exposure] === 'reported') report?.(problem);
 }
 
-/** @throws the same errors as `checkOwn` */
+/**
+ * Reads a file with a secret.
+ * @throws the same errors as `checkOwn`
+ */
 export async function readOwnSecret(path: string, report: (problem: string) => void): Promise<string> {
   // Also check before opening the file, because opening a pipe would wait for its writer. Check again afterwards,
   // because another user may have replaced the file.

@@ -23,8 +23,8 @@ export function isAttended(): boolean {
 }
 
 /**
- * Yields to requests; bulk work, such as an import or export, awaits the result before it continues. Each round of the
- * event loop continues only one of the waiting tasks, so that requests run between them.
+ * Lets waiting requests run. Bulk work, such as an import or export, awaits the result before it continues. Each round
+ * of the event loop continues only one of the waiting tasks, so that requests run between them.
  */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {

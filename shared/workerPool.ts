@@ -27,7 +27,7 @@ export class WorkerPool<Task, Result> {
   /**
    * Runs a task in a worker, as soon as a worker is free.
    * @param signal cancels the task if no worker has begun it
-   * @throws the signal's reason, or the error that ended the worker
+   * @throws the signal's reason if the signal aborts before a worker begins the task; the error that ended the worker
    */
   run(task: Task, signal?: AbortSignal): Promise<Result> {
     return new Promise((resolve, reject) => {

@@ -8,8 +8,8 @@ const traceKey: DocumentKey = { collection: 'instance', id: documentId('member r
 const digestsSchema = z.array(z.string());
 
 /**
- * The maximum number of removals to store. The database stores only digests of the members, because no id of a deleted
- * organisation may remain.
+ * The maximum number of stored removals. Each is stored as a digest of the member, because no id of a deleted
+ * organisation may remain in the database.
  */
 const MAX_KEPT = 500;
 

@@ -95,8 +95,8 @@ interface StripOptions extends DeletionOptions {
 const markedFields: readonly FieldName[] = ['orgId', 'partition', 'state', 'changedAt'];
 
 /**
- * Removes the digest of a marked user, which makes the deletion final. A marked user with a digest can still be
- * restored.
+ * The change that makes a deletion final: it removes the digest of a marked user. A marked user with a digest can still
+ * be restored.
  */
 const DECIDED = { digest: null } as const satisfies DocumentChanges;
 
@@ -159,7 +159,8 @@ function markUsers(
     const versions = transaction.changedAfter('');
     for (const [userId, stored] of marked) {
       const key = userKey(userId);
-      // Keep the version of the last change by a call. Otherwise a restored user would seem to have been changed.
+      // Keep the version of the user's last change by a call. Otherwise a restored user would seem to have been
+      // changed.
       const version = callVersion(stored, versions.get(documentPath(key)));
       const undecided = { changedAt: withCallVersion(changeDate(stored), version) };
       const end = keeping === undefined ? DECIDED : undecided;
@@ -197,7 +198,10 @@ async function changeUsers<Value>(
     });
 }
 
-/** Restores marked users of the organisations if an interruption left their deletion undecided. */
+/**
+ * Restores users of these organisations who are marked as deleted, but whose deletion was interrupted before it became
+ * final.
+ */
 export async function restoreUndecided(store: Database, orgIds: ReadonlySet<string>): Promise<void> {
   const undecided = new Map<string, StoredDocument>();
   for await (const user of readMarked(store, orgIds, ['orgId', 'body', 'digest']))
@@ -239,8 +243,8 @@ export async function deleteStripped(
 }
 
 /**
- * Continues interrupted deletions of the organisations' users. If other organisations lose memberships, sets their last
- * import to unknown.
+ * Continues interrupted deletions of the organisations' users. If other organisations lose memberships, sets the last
+ * import of those organisations to unknown.
  * @param options.onFound called with each batch of documents that refer to the users, before the batch is deleted
  */
 export async function finishDeletions(

@@ -7,7 +7,7 @@ import type { AuditEvent, AuditFacts, AuditTrail, Identity, Origin } from './aud
 
 interface CallEvents {
   readonly begun: string;
-  /** If `ok`, a successful call has only this event. If `started`, every call also has the event `ended`. */
+  /** If `ok`, a successful call has only the event `begun`. If `started`, every call also has the event `ended`. */
   readonly begunOutcome: 'started' | 'ok';
   /** If `begunOutcome` is `ok`, this event is recorded only for an error. */
   readonly ended: string;
@@ -139,7 +139,7 @@ export class AuditedCall {
     this.events = operationEvents[operation];
   }
 
-  /** Sets the facts that the event contains if the call is denied. */
+  /** Sets the facts for the event that records a denial of the call. */
   describe(facts: AuditFacts): void {
     this.facts = facts;
   }

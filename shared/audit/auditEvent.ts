@@ -25,7 +25,7 @@ const event = z.object({
   /** The type of a deleted record, such as `human_user`. */
   type: z.string().optional(),
   name: z.string().optional(),
-  /** The ids of the first organisations, at most 20. */
+  /** The ids of the organisations that the call concerns, at most the first 20. */
   orgIds: textList.optional(),
   /** The number of organisations; absent if `orgIds` lists them all. */
   orgCount: z.int().optional(),

@@ -18,7 +18,7 @@ interface AuditOptions {
   readonly auditRetentionMs?: number;
 }
 
-/** The trail is a table in the database, or log lines if the database has no such table. */
+/** Opens the audit trail, which is a table in the database, or log lines if the database has no such table. */
 export function openAudit(
   { trail }: Store,
   { storeLocation, auditRetentionMs }: AuditOptions,
@@ -49,7 +49,7 @@ function ownAccount(): string {
 const AUDIT_LABEL = { log_type: 'audit' };
 
 /**
- * Creates an audit trail that writes log lines in Cloud Logging's format, which the platform's agent collects. The log
+ * Creates an audit trail that writes log lines, which the platform's agent collects, in Cloud Logging's format. The log
  * level does not suppress these lines. An event counts as recorded when the operating system has accepted its line.
  * @param projectId the Google Cloud project that contains the traces
  */

@@ -114,7 +114,7 @@ export async function authenticate(
 
 /**
  * Reads a token's user and, in parallel, the organisation to which the user belonged when the token was created. If the
- * user was deleted and created again in another organisation since, reads that organisation afterwards.
+ * user was deleted and created again in another organisation since, reads the other organisation afterwards.
  * @param tokenOrgId the id of the organisation when the token was created
  */
 async function readOwner(store: Reader, userId: string, tokenOrgId = ''): Promise<Owner> {

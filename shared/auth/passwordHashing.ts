@@ -86,7 +86,8 @@ function startWorker(): Worker {
 }
 
 /**
- * Returns false for a hash whose cost exceeds this service's maximum: to verify a hash of cost 31 would take days.
+ * Returns false for a hash whose cost exceeds this service's maximum, because verifying a hash of cost 31 would take
+ * days.
  */
 async function verifyBcrypt(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {
   const cost = costOfBcryptHash(encoded);

@@ -28,14 +28,14 @@ export function withoutTokens(text: string): string {
 }
 
 /**
- * Derives a token's id, which is half of its SHA-256. The store finds a token by its id, and users revoke it by its id.
- * The id does not reveal the token.
+ * Derives a token's id, which is the first half of the token's SHA-256. The store finds a token by its id, and users
+ * revoke it by its id. The id does not reveal the token.
  */
 export function tokenId(token: string): string {
   return tokenDigest(token).slice(0, 32);
 }
 
-/** The store keeps this digest instead of the token. */
+/** Returns the digest that the store keeps instead of the token. */
 export function tokenDigest(token: string): string {
   return hash('sha256', token);
 }

@@ -6,8 +6,9 @@ import { tokenFileUnusable } from '../errors/commandErrors.ts';
 
 /**
  * Creates a token and stores it in a new file that only the file's owner can read. Opens the file before the token is
- * created: if opening fails, no token is lost.
- * @throws the errors of `requireNewFile`, before the token is created; the errors of `create` and of the file system
+ * created, so that no token is lost if opening fails.
+ * @throws the errors of `requireNewFile`, before the token is created; the errors of `create`; Error if the file system
+ * refuses to write the file
  */
 export async function storeNewToken<Created extends { readonly token: string }>(
   file: string,
@@ -25,7 +26,7 @@ export async function storeNewToken<Created extends { readonly token: string }>(
 }
 
 /**
- * Call this function before the token is created.
+ * Requires that a token can be stored in this file. Call this function before the token is created.
  * @throws IdentityError INVALID_ARGUMENT if the file or a link exists, or if the directory does not exist
  */
 export function requireNewFile(file: string): void {

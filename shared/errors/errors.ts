@@ -18,7 +18,7 @@ const invalidToken = { id: 'AUTH-7fs1e', text: 'Errors.Token.Invalid' } as const
 export const tokenInvalid = defineError('UNAUTHENTICATED', 'TOKEN_INVALID', invalidToken);
 
 // The next three errors contain the reason for the rejection (`isNamed`). Only a caller with a well-formed token learns
-// it.
+// the reason.
 export const tokenNotFound = defineError('UNAUTHENTICATED', 'TOKEN_NOT_FOUND', { ...invalidToken, isNamed: true });
 export const tokenExpired = defineError('UNAUTHENTICATED', 'TOKEN_EXPIRED', { ...invalidToken, isNamed: true });
 export const tokenUserInactive = defineError('UNAUTHENTICATED', 'TOKEN_USER_INACTIVE', {
@@ -50,7 +50,8 @@ export const organisationsExist = defineError('ALREADY_EXISTS', 'ORGANISATIONS_E
 });
 
 /**
- * Returns the first ids to list in an error's text. If there are more, the last element is the number of omitted ids.
+ * Returns the first ids to list in an error's text. If there are more ids, the last element contains the number of
+ * omitted ids.
  */
 export function firstIds(orgIds: readonly string[]): readonly string[] {
   const more = orgIds.length - MAX_NAMED_IDS;
@@ -95,7 +96,7 @@ export const domainLength = defineError('INVALID_ARGUMENT', 'DOMAIN_LENGTH_INVAL
 export interface FieldViolation {
   readonly field: string;
   readonly description: string;
-  /** The id of the record to which the field belongs. The error's details append it to the description. */
+  /** The id of the record to which the field belongs. The error's details append this id to the description. */
   readonly record?: string | undefined;
 }
 

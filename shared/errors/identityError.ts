@@ -113,8 +113,8 @@ export class IdentityError extends Error {
   readonly option: string | undefined;
   readonly note: string | undefined;
   /**
-   * The details of an error with an id in ZITADEL begin with an `ErrorDetail`. Those of this service's errors end with
-   * an `ErrorInfo`.
+   * The details of an error with an id in ZITADEL begin with an `ErrorDetail`. The details of an error of this service
+   * end with an `ErrorInfo`.
    */
   readonly details: readonly ErrorDetail[];
   private readonly parts: ErrorParts;
@@ -220,7 +220,7 @@ export function isErrorFactory(value: unknown): value is ErrorFactory {
 
 /**
  * Defines a row of the error table, and returns the factory that throw sites call.
- * @param reason the error's name: clients may depend on it, so it never changes
+ * @param reason the error's name, which never changes, because clients may depend on it
  * @example
  *     export const fileExists = defineError('ALREADY_EXISTS', 'BACKUP_EXISTS', {
  *       text: '{file} exists: choose another name',
@@ -240,9 +240,7 @@ export function defineError<Reason extends string, const Row extends IssueRow>(
   return Object.assign(create, { row, is });
 }
 
-/**
- * Returns the name of an error, which may be an error body from another instance. Returns undefined for other values.
- */
+/** Returns the name of an error, or of an error body from another instance. Returns undefined for other values. */
 export function reasonOf(value: unknown): unknown {
   if (value instanceof IdentityError) return value.reason;
   return infoIn(errorBody.safeParse(value).data?.details ?? [])?.reason;

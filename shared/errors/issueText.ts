@@ -24,8 +24,8 @@ export type IssueParams = Readonly<Record<string, string>>;
 export interface IssueRow {
   readonly text: string;
   /**
-   * What the reader can do about the problem. It consists of two texts if a request's field and the command's option
-   * have different names.
+   * What the reader can do about the problem. The remedy consists of two texts if a request's field and the command's
+   * option have different names.
    */
   readonly remedy?: string | { readonly http: string; readonly command: string };
 }

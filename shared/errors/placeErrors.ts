@@ -4,7 +4,10 @@ import { shellWord } from '../shellWord.ts';
 import { tokenExpired, tokenForOtherOperation, tokenNotFound, tokenUserInactive } from './errors.ts';
 import { defineError, type IdentityError, REPEAT_COMMAND, reasonOf } from './identityError.ts';
 
-/** A template that contains only parameters: the code that creates the error supplies the problem and the remedy. */
+/**
+ * A template that contains only parameters, because the code that creates the error supplies the problem and the
+ * remedy.
+ */
 const DESCRIBED = { text: '{place} {problem}', remedy: '{advice}' } as const;
 
 export const placeUnreachable = defineError('UNAVAILABLE', 'PLACE_UNREACHABLE', {

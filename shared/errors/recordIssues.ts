@@ -420,7 +420,10 @@ export interface ReportedIssue extends Meaning {
   readonly message: string;
 }
 
-/** Parses an error about a record from ZITADEL's response: `ID=<id> Message=<key>`, or `ID=<id> <key>` in ZITADEL 2. */
+/**
+ * Parses an error about a record from ZITADEL's response. The error has the form `ID=<id> Message=<key>`, or `ID=<id>
+ * <key>` in ZITADEL 2.
+ */
 export function zitadelIssue(message: string): ReportedIssue {
   const [, id = '', key = ''] = /^ID=(\S+) (?:Message=)?(\S*)/.exec(message) ?? [];
   const meaning = meanings.get(id) ?? meanings.get(key) ?? because('zitadel_refuses', { error: message });

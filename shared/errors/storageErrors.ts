@@ -21,7 +21,7 @@ export const objectExists = defineError('ALREADY_EXISTS', 'OBJECT_EXISTS', {
   text: '{at}: the object exists and is never overwritten: choose another path',
 });
 
-/** `role` is the missing role, by Google's name. */
+/** `role` is Google's name of the missing role. */
 export const objectForbidden = defineError('PERMISSION_DENIED', 'OBJECT_FORBIDDEN', {
   text: '{at}: grant the service account the role {role} on the bucket',
 });

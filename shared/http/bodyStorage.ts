@@ -189,11 +189,11 @@ export class BodyBudget {
   }
 
   /**
-   * Counts bytes as stored in a file instead of in memory. The caller must then write them.
+   * Counts bytes as stored in a file instead of in memory. The caller must then write the bytes to the file.
    * @throws IdentityError 503 if the free disk space is smaller than all temporary files together
    */
   async moveToFile(bytes: number, directory: string): Promise<void> {
-    // Count the bytes before the wait: other bodies may move to files during the wait.
+    // Count the bytes before the wait, because other bodies may move to files during the wait.
     this.add({ memory: -bytes, file: bytes });
     if (!Number.isFinite(this.limit)) return;
     if (this.taken.file <= (await this.readFreeBytes(directory))) return;

@@ -4,7 +4,10 @@ import { z } from 'zod';
 import type { IdentityError } from '../errors/identityError.ts';
 import { closed, isHttp1, type Outgoing } from './nodeResponse.ts';
 
-/** Rejects calls above the limit instead of queuing them, so that clients decide whether to wait. */
+/**
+ * Limits the number of calls at a time. Rejects calls above the limit instead of queuing them, so that clients decide
+ * whether to wait.
+ */
 export class ConcurrencyLimit {
   private readonly limit: number;
   private readonly rejection: (limit: number) => IdentityError;
@@ -20,8 +23,8 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Call this method before the body of a call is received. It does not count the call yet, because a slow upload
-   * must not block other calls.
+   * Rejects a call above the limit. Call this method before the body of a call is received. It does not count the call
+   * yet, because a slow upload must not block other calls.
    */
   check(): void {
     if (this.isFull) throw this.rejection(this.limit);

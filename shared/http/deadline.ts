@@ -6,8 +6,8 @@ import { UNLIMITED } from '../limitDefinition.ts';
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The signal that ends a call. Dispose of this object after the call, which removes the timer and the listeners without
- * aborting the signal.
+ * The signal that ends a call. Dispose of this object after the call to remove the timer and the listeners; this does
+ * not abort the signal.
  */
 export interface CallSignal extends Disposable {
   readonly signal: AbortSignal;

@@ -98,7 +98,10 @@ export function docsRoutes(): readonly Route[] {
   ]);
 }
 
-/** Redirects browsers to the page. Responds 200 to other clients, which are probes: some of them accept no redirect. */
+/**
+ * Redirects browsers to the page. Responds 200 to other clients, because they are probes, and some probes accept no
+ * redirect.
+ */
 const openPage: Route['handler'] = ({ req, redirect }) =>
   req.header('accept')?.includes('text/html') === true ? redirect('/docs') : respondAlive();
 
@@ -138,7 +141,7 @@ export function withOpenApi(
   ];
 }
 
-// Load the module only on request, because most processes never serve the document.
+// Load the module only when a client requests the document, because most processes never serve the document.
 async function renderDescription(endpoints: readonly Endpoint[], limits: StatedLimits): Promise<string> {
   const { openApiDocument } = await import('../openapi/openApiDocument.ts');
   return JSON.stringify(openApiDocument(endpoints, limits));

@@ -21,7 +21,10 @@ type CreateProgram = (config: Config) => FunctionProgram | Promise<FunctionProgr
 
 const registered = new Map<string, CreateProgram>();
 
-/** The process exits with 1 if the configuration is invalid or `createProgram` fails. */
+/**
+ * Registers a function with the Functions Framework. The process exits with 1 if the configuration is invalid or
+ * `createProgram` fails.
+ */
 export function registerFunction(name: string, createProgram: CreateProgram): void {
   if (registered.has(name)) throw new Error(`the function "${name}" is registered already`);
   if (registered.size === 0) interceptFramework();
@@ -69,7 +72,8 @@ function createFunctionServer(): Server {
       log.info({ url: serverUrl(server) }, 'listening');
     });
   });
-  // The framework calls `setTimeout` of the server, which would change our timeouts. So replace it.
+  // The framework calls the server's `setTimeout`, which would change our timeouts. So replace this method with a
+  // method that does nothing.
   return Object.assign(server, { setTimeout: () => server });
 }
 

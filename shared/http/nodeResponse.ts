@@ -65,7 +65,8 @@ export function abortResponse(outgoing: Outgoing): void {
     if (outgoing.req.httpVersionMinor === 0) outgoing.socket?.resetAndDestroy();
     outgoing.destroy();
   }
-  // If the stream is already closing, destroy it: over a broken connection, its end might never arrive.
+  // If the stream is already closing, destroy it, because over a broken connection the end of the stream might never
+  // arrive.
   else if (outgoing.stream.closed) outgoing.stream.destroy();
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
@@ -139,6 +140,7 @@ export function traceFrom(readHeader: (name: string) => string | undefined): str
 }
 
 /**
+ * Returns the address of the client that sent a request.
  * @param socketAddress the address at the other end of the connection, which may be a proxy
  * @param forwarded the header `X-Forwarded-For`
  * @param trustedProxies how many addresses at the end of this header come from trusted proxies; the client may have

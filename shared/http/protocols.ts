@@ -63,8 +63,8 @@ export interface PortLimits {
 }
 
 /**
- * Creates a server that waits for the first bytes of each connection, which show its protocol. Then passes the
- * connection to the server for this protocol.
+ * Creates a server that waits for the first bytes of each connection, which show its protocol. The server then passes
+ * the connection to the server for this protocol.
  */
 export function createPort(http1: Http1Server, http2: Http2Server, limits: PortLimits): Server {
   const bodies: BodyBytes = new WeakMap();
@@ -95,7 +95,7 @@ export function createPort(http1: Http1Server, http2: Http2Server, limits: PortL
 
 /**
  * The number of bytes to pass to Node's HTTP/1 parser at once. Such a part contains only a few requests. Before each
- * part, the connection is checked again.
+ * part, `passToHttp1` checks the connection again.
  */
 const PARSED_BYTES = 1_024;
 

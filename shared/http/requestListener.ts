@@ -129,8 +129,8 @@ const NO_CONTENT = 204;
 // frame.
 function setHead(response: Response, outgoing: Outgoing, length: number | undefined): void {
   for (const [name, value] of response.headers) outgoing.setHeader(name, value);
-  // Omit the length in a response to HEAD: it would have to be the length of the response to GET, which is unknown
-  // here.
+  // Omit the length in a response to HEAD, because it would have to be the length of the response to GET, which is
+  // unknown here.
   const isHead = outgoing.req.method === 'HEAD';
   const mayHaveLength = !isHead && !response.headers.has('trailer') && response.status !== NO_CONTENT;
   if (length !== undefined && mayHaveLength && (length > 0 || isHttp1(outgoing)))
@@ -195,7 +195,8 @@ async function readBodyStart(reader: ReadableStreamDefaultReader<Uint8Array>): P
   const first = await reader.read();
   const second = first.done ? Promise.resolve(first) : reader.read();
   const isComplete = await Promise.race([second.then(({ done }) => done), setImmediate(false)]);
-  // The reader of `chunks` receives this error. Until then, this handler prevents an unhandled rejection.
+  // If the second read fails, the reader of `chunks` receives the error. Until then, this handler prevents an unhandled
+  // rejection.
   second.catch(() => undefined);
   const length = isComplete ? (first.value?.byteLength ?? 0) : undefined;
   return { length, chunks: chain(reader, first, second), closed: reader.closed };

@@ -43,14 +43,15 @@ export function identify(trustedProxies: number, observer: RequestObserver | und
     // Listen before the handler returns, because the client may disconnect before there is a response.
     const sent = outgoing && closed(outgoing);
     await next();
-    // Set the headers directly: `context.header` would copy the response each time.
+    // Set the headers directly, because `context.header` would copy the response each time.
     const { headers } = context.res;
     for (const [name, value] of Object.entries(responseHeaders(requestId))) headers.set(name, value);
     if (context.env?.local === undefined) reportWhenSent(context, start, sent, observer);
   };
 }
 
-// Writes the log line after the last byte of the response, not after its headers: a response may stream for minutes.
+// Writes the log line after the last byte of the response, not after its headers, because a response may stream for
+// minutes.
 function reportWhenSent(
   context: Context<HttpEnv>,
   start: number,

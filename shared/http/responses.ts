@@ -6,8 +6,8 @@ import { codes, IdentityError } from '../errors/identityError.ts';
 import { log, requestFields } from '../log.ts';
 
 /**
- * A response with known content, which the server writes without a stream. A stream takes ten times as long as the rest
- * of the response. So it is created only if code of this process reads the body.
+ * A response with known content, which the server writes without a stream. Creating a stream takes ten times as long as
+ * the rest of the response, so this class creates it only if code of this process reads the body.
  */
 class CompleteResponse extends Response {
   readonly content: string | Uint8Array<ArrayBuffer>;

@@ -51,8 +51,8 @@ export type HttpServerOptions = Partial<{ readonly stallMs: number } & Connectio
 const HTTP2_SHARE = 0.1;
 
 /**
- * The server ends its calls this long before the end of a drain. If the database does not respond, a call needs up to 5
- * s to end and to respond.
+ * The milliseconds before the end of a drain at which the server ends its calls. If the database does not respond, a
+ * call needs up to 5 s to end and to respond.
  */
 const END_OF_CALLS_MS = 7_000;
 

@@ -78,7 +78,7 @@ async function createAuthClient(
 }
 
 /**
- * Gets a token before the first request, so that the error of a failure can contain the name of the object. An emulator
+ * Gets a token before the first request, so that the error about a failure contains the name of the object. An emulator
  * without a token endpoint checks no credentials, so the returned client sends no token.
  */
 async function exchangeKey(
@@ -107,8 +107,8 @@ async function exchangeKey(
 export const NO_PROJECT = 'none';
 
 /**
- * @returns the service account if the credentials are a key file, otherwise the library's object; undefined if there
- * are no credentials
+ * @returns the service account if the credentials are a key file, otherwise the library's `GoogleAuth`; undefined if
+ * there are no credentials
  */
 async function findDefaultCredentials(scope: string): Promise<GoogleAuth | ServiceAccount | undefined> {
   const auth = new GoogleAuth({ scopes: [scope], projectId: NO_PROJECT });

@@ -17,8 +17,8 @@ const minKeyBits = 2_048;
 const maxKeyBits = 4_096;
 
 /**
- * Usual exponents have 17 bits. An attacker could use a key whose exponent has 40,000 bits, and a signature would
- * then need as many steps.
+ * The maximum public exponent of a key. Usual exponents have 17 bits. An attacker could use a key whose exponent has
+ * 40,000 bits, and a signature would then need as many steps.
  */
 const maxExponent = 2 ** 32 - 1;
 
@@ -114,7 +114,7 @@ function readKey(text: string, invalid: CreateError): KeyObject {
   if (modulusLength < minKeyBits || modulusLength > maxKeyBits)
     throw invalid(`invalid private_key: must have ${minKeyBits} to ${maxKeyBits} bits`);
   if (publicExponent > maxExponent) throw invalid('invalid private_key: modulus or exponent too large');
-  // Sign a test value: parsing a key does not check that its private numbers belong to its public numbers.
+  // Sign a test value, because parsing a key does not check that its private numbers belong to its public numbers.
   const signature = attempt(() => sign('sha256', Buffer.alloc(0), key));
   if (signature === undefined) throw invalid('invalid private_key: the public and private parts do not match');
   return key;

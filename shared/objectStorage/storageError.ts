@@ -95,7 +95,7 @@ interface LibraryFailure {
   readonly cause: Error;
 }
 
-/** The returned `cause` contains no credentials. */
+/** Returns the facts of an error that the library threw. The returned `cause` contains no credentials. */
 export function describeFailure(reason: unknown): LibraryFailure {
   const parsed = libraryError.safeParse(reason);
   const { code, status, message } = parsed.success ? parsed.data : { message: '' };

@@ -41,9 +41,9 @@ export interface UploadRequest {
 }
 
 /**
- * Accesses the bucket of an instance for transfers with the function's own account. Objects expire after a day.
- * Every method throws IdentityErrors that contain the bucket. If a permission is missing, the error contains the
- * role to grant.
+ * The bucket of an instance for transfers. The function's own account accesses it. Objects expire after a day. Every
+ * method throws IdentityErrors that contain the bucket. If a permission is missing, the error contains the role to
+ * grant.
  */
 export interface Transfers {
   /** Writes a new object `exports/<id>`. Readers can see the object only when it is complete. */
@@ -57,7 +57,7 @@ export interface Transfers {
   downloadUrl(object: WrittenObject, signal: AbortSignal): Promise<string>;
   /** Starts a resumable upload to the object `imports/<id>`. */
   openUpload(id: string, upload: UploadRequest, signal: AbortSignal): Promise<TransferUpload>;
-  /** Returns undefined if the object is unfinished, expired or deleted. */
+  /** Finds a complete object. Returns undefined if the object is unfinished, expired or deleted. */
   find(kind: TransferKind, id: string, signal: AbortSignal): Promise<TransferObject | undefined>;
   delete(kind: TransferKind, id: string, generation: string, signal: AbortSignal): Promise<void>;
 }

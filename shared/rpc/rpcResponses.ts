@@ -88,8 +88,8 @@ async function run(
   const failure = call.failure === undefined ? receiptFailure(call) : undefined;
   if (failure !== undefined) {
     call.failure = failure;
-    // Let the handler render the error in the protocol of the call. It does not read the body, so pass an empty
-    // message.
+    // Let the handler render the error in the protocol of the call. It does not read the body of a failed call, so pass
+    // an empty message.
     response = await handler({ ...request, body: emptyFrame() });
   }
   if (response === undefined) throw new Error('a call ended with an error that could not be written');

@@ -25,10 +25,10 @@ export interface Moment extends AsyncDisposable {
 export type StoredRange = ScanRange & { readonly fields: readonly FieldName[] };
 
 /**
- * A database whose documents have versions. It does not encrypt: the store passes it encrypted secrets. The argument
- * `call` is the call that the operation serves, if any. The adapter retries an operation after a temporary failure
- * until the call's deadline. After the deadline, it attempts each operation once, so that the call can finish a batch
- * that has begun.
+ * A database whose documents have versions. It does not encrypt secrets, because the store passes them encrypted. The
+ * argument `call` is the call that the operation serves, if any. The adapter retries an operation after a temporary
+ * failure until the call's deadline. After the deadline, it attempts each operation once, so that the call can finish a
+ * batch that has begun.
  */
 export interface Database<Past extends Moment> {
   read(

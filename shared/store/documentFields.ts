@@ -70,7 +70,7 @@ const allNames = Object.keys(documentFieldTypes) as readonly FieldName[];
 /** The names of the fields in the database, which contains the encrypted forms instead of the secrets. */
 export const storedFieldNames = allNames.filter((field) => secrets.every(({ name }) => name !== field));
 
-/** The names of the fields that operations use. They contain the secrets instead of the encrypted forms. */
+/** The names of the fields that operations use. Operations use the secrets instead of their encrypted forms. */
 export const fieldNames = allNames.filter((field) => secrets.every(({ sealedName }) => sealedName !== field));
 
 type NamesWithType<Type> = {

@@ -1,11 +1,11 @@
 import { type DocumentKey, documentId } from './store.ts';
 
-/** No export contains memberships in the instance. */
+/** Returns the key of a membership in the instance. No export contains such memberships. */
 export function instanceMemberKey(userId: string): DocumentKey {
   return { collection: 'members', id: documentId('instance', userId) };
 }
 
-/** A membership in an organisation is a record of the section `orgMembers`. */
+/** Returns the key of a membership in an organisation, which is a record of the section `orgMembers`. */
 export function organisationMemberKey(orgId: string, userId: string): DocumentKey {
   return { collection: 'members', id: documentId('organisation', orgId, userId) };
 }

@@ -66,7 +66,7 @@ export function newIdWrite({ body = '{}' }: StoredDocument): Write {
   };
 }
 
-/** Returns an empty text before `identity init`. */
+/** Returns the id of the default organisation; an empty text before `identity init`. */
 export async function readDefaultOrganisation(reader: Reader): Promise<string> {
   const [document] = await reader.getMany([instanceKey]);
   return document?.orgId ?? '';

@@ -31,8 +31,8 @@ export const trialAdvice = (): Advice => ({
 });
 
 /**
- * Opens a writable layer above the present state of a store. Writes go to a temporary file. A read returns the written
- * document from this file or, if there is none, the document of the snapshot.
+ * Opens a writable layer above a snapshot of a store's present state. Writes go to a temporary file. A read returns the
+ * written document from this file or, if there is none, the document of the snapshot.
  * @param collectionsWithBody the collections whose written documents keep `body`, which is the largest field
  */
 export async function openOverlay(store: Store, collectionsWithBody: ReadonlySet<Collection>): Promise<Overlay> {

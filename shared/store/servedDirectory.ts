@@ -37,7 +37,7 @@ export async function lockServedDirectory({ directory }: StoreLocation): Promise
   }
 }
 
-/** The process that holds the lock may not have written its id yet. */
+/** Describes the process that holds the lock. This process may not have written its id yet. */
 async function readHolder(file: string): Promise<string> {
   try {
     return `process ${await readFile(file, 'utf8')}`;

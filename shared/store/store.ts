@@ -274,7 +274,7 @@ export const MAX_DOCUMENT_BYTES = 1_000_000;
 /** The number of characters after which a scan yields its batch, even if the batch has few documents. */
 export const SCANNED_CHARACTERS = 1_000_000;
 
-/** No other document of the database has the same path. */
+/** Returns the path of a document, which is unique in the database. */
 export function documentPath({ collection, id }: DocumentKey): string {
   return `${collection}/${id}`;
 }
@@ -302,7 +302,7 @@ export function documentId(...parts: readonly string[]): string {
 const RESERVED = /[%/|]/;
 
 function encodePart(part: string): string {
-  // Search first: few texts contain a reserved character, and replacing costs more than searching.
+  // Search first, because few texts contain a reserved character, and replacing costs more than searching.
   if (!RESERVED.test(part)) return part;
   return part.replace(/[%/|]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }

@@ -115,8 +115,8 @@ class TransactionAttempt implements Transaction {
   }
 
   /**
-   * Returns the documents that were read, by path. If a document was read twice, the result contains the first version:
-   * the commit then fails if the second version differs.
+   * Returns the documents that were read. The keys are the paths of the documents. If a document was read twice, the
+   * result contains its first version, so that the commit fails if the second version differs.
    */
   private readDocuments(): ExpectedVersions {
     const documents = new Map<string, { readonly key: DocumentKey; readonly version: Version }>();

@@ -44,7 +44,10 @@ export async function commit(
   }
 }
 
-/** Returns only the bytes, because the messages of many commits in flight would need much memory. */
+/**
+ * Encodes a commit once for all attempts. Returns only the bytes, because the messages of many commits in flight would
+ * need much memory.
+ */
 function encodeOnce(database: string, writes: readonly WriteMessage[]) {
   return { request: encodeCommit({ database, writes }), size: writes.length };
 }
@@ -100,7 +103,8 @@ function encodeHold(name: string, { version }: NonNullable<ExpectedVersion>): Wr
   return { update: { name, fields: {} }, updateMask: [], currentDocument };
 }
 
-// The status alone does not prove a conflict: NOT_FOUND, for example, can also mean that the database is missing.
+// Whether a commit failed because of a conflict. The status alone does not prove this, because NOT_FOUND, for example,
+// can also mean that the database is missing.
 function isConflict(reason: unknown, messages: readonly WriteMessage[]): boolean {
   const { status } = grpc;
   const preconditions = messages.flatMap(({ currentDocument }) => currentDocument ?? []);

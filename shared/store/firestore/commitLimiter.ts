@@ -4,9 +4,12 @@ import { isOverload } from './call.ts';
 
 const START = 4;
 const MAX = 16;
-/** The latency of a commit with fewer writes is not measured, because it is not comparable. */
+/**
+ * The minimum number of writes in a commit whose latency is measured. The latency per write of smaller commits is not
+ * comparable.
+ */
 const MEASURED_WRITES = 100;
-/** The latency per write is acceptable up to this multiple of the lowest latency so far. */
+/** The latency per write is acceptable if it is at most this multiple of the lowest latency so far. */
 const TOLERANCE = 2;
 /**
  * The factor by which the lowest latency grows after each round of commits. Without it, records that need more time

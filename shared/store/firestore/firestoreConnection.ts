@@ -70,12 +70,15 @@ export interface DatabaseAddress {
 
 const PREFIX_LENGTH = '00~'.length;
 
-/** Consecutive ids would create a hot spot, so two hex digits of the id's hash precede the id. */
+/**
+ * Returns the name of a document in Firestore. Consecutive ids would create a hot spot, so two hex digits of the id's
+ * hash precede the id.
+ */
 export function documentName({ parent }: FirestoreConnection, { collection, id }: DocumentKey): string {
   return `${parent}/${collection}/${hash('sha256', id).slice(0, 2)}~${id}`;
 }
 
-/** Omits `null` fields, so that a write removes them. */
+/** Encodes the fields of a document. Omits `null` fields, so that a write removes them. */
 export function encodeFields(fields: DocumentChanges): DocumentMessage['fields'] {
   const encoded: DocumentMessage['fields'] = {};
   for (const name of storedFieldNames) {
@@ -91,7 +94,9 @@ export function decodeDocument({ name, fields }: DocumentMessage, names: readonl
   return document;
 }
 
-/** Never returns an empty list, because Firestore would then read all fields. */
+/**
+ * Returns the paths of the fields to read. Never returns an empty list, because Firestore would then read all fields.
+ */
 export function selectedPaths(fields: readonly FieldName[]): readonly string[] {
   return fields.length === 0 ? ['__name__'] : fields;
 }

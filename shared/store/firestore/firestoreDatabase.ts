@@ -12,7 +12,7 @@ import { scanFirestore } from './scan.ts';
 
 const bulkAdvice = {
   records: 250,
-  // Leave space for a document of the fence: each commit under the lock of an import checks such a document.
+  // Leave space for a document of the fence, because each commit under the lock of an import checks such a document.
   writes: MAX_COMMIT_WRITES - 1,
   // Cloud Firestore can read any moment of the last hour.
   snapshotMs: 3_600_000,

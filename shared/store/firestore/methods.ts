@@ -25,7 +25,7 @@ interface Method<Request, Response> {
   readonly name: string;
   readonly encode: (request: Request) => Buffer;
   readonly decode: (bytes: Buffer) => Response;
-  /** Returns the parameter by which Google routes the request: its name and its value. */
+  /** Returns the name and the value of the parameter by which Google routes the request. */
   readonly route: (request: Request, connection: FirestoreConnection) => readonly [string, string];
   readonly timeoutMs: number;
 }

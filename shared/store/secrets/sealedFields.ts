@@ -40,7 +40,7 @@ export function unsealFields(document: DocumentFields, key: DocumentKey, keyring
   return opened;
 }
 
-/** Whether a write contains secrets in clear text, including secrets to remove. */
+/** Whether a write sets secrets in clear text, or removes secrets. */
 export function hasSecrets(write: Write): boolean {
   if (write.type === 'delete') return false;
   for (const { name } of secrets) if (write.fields[name] !== undefined) return true;

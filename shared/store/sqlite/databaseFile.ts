@@ -171,7 +171,9 @@ function createTables(connection: SqliteConnection, keyring: Keyring): void {
 export interface CopyOptions {
   readonly keyring: Keyring;
   readonly complete?: (copy: SqliteConnection) => void;
-  /** Whether the source is a backup. The copy then ignores a log file next to it, which cannot belong to a backup. */
+  /**
+   * Whether the source is a backup. The copy then ignores a log file next to the backup, because a backup has no log.
+   */
   readonly isBackup?: boolean;
   readonly warn?: (warning: string) => void;
   /** Called with the copied share of the database, from 0 to 1. */

@@ -119,7 +119,7 @@ function selectSql(fields: readonly FieldName[]): SelectStatements {
 }
 
 /**
- * Runs in the open transaction of the connection.
+ * Requires that documents still have the expected versions. Runs in the open transaction of the connection.
  * @throws WriteConflictError if a document has another version than expected
  */
 export function checkVersions(connection: SqliteConnection, expected: ExpectedVersions): void {

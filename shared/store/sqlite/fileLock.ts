@@ -93,8 +93,8 @@ function makeLockDirectory(directory: string): void {
 const lockStatements = { alone: 'BEGIN EXCLUSIVE', shared: 'BEGIN; SELECT count(*) FROM sqlite_schema' };
 
 /**
- * Locks a file. Creates a missing file. Returns undefined if a lock of another connection prevents this. Does not
- * replace a damaged file, because another process may hold a lock on it, and would not notice a new file.
+ * Locks a file, and creates the file if it is missing. Returns undefined if another connection has a conflicting lock.
+ * Does not replace a damaged file, because another process may hold a lock on it, and would not notice a new file.
  */
 function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)

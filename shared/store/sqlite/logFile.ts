@@ -11,8 +11,8 @@ import type { Writer } from './writer.ts';
 const syncData = promisify(fdatasync);
 
 /**
- * The file of a database's write-ahead log. No other file of an open database may be opened like this, because closing
- * a second descriptor would release SQLite's locks.
+ * The file of a database's write-ahead log. No other file of an open database may be opened without SQLite, because
+ * closing a second descriptor would release SQLite's locks.
  */
 export class LogFile {
   private descriptor: number | undefined;

@@ -30,7 +30,10 @@ export class Moments {
     this.limit = limit;
   }
 
-  /** While a moment is open, a timer checks the size of the log, because other processes write to it too. */
+  /**
+   * Opens a moment. While a moment is open, a timer checks the size of the log, because other processes write to it
+   * too.
+   */
   open(): SqliteMoment {
     const moment = openSqliteMoment(this.limit.file, () => {
       this.opened.delete(moment);

@@ -120,7 +120,7 @@ const sqliteError = z.object({ code: z.literal('ERR_SQLITE_ERROR'), errstr: z.st
 
 /**
  * SQLite's result codes: `busy` if another connection holds a lock, `io` if the disk fails, `damaged` if the file is
- * damaged or no database.
+ * damaged or not a database.
  */
 const results = { busy: [5, 6], io: [10], damaged: [11, 26] };
 
