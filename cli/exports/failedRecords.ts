@@ -1,4 +1,5 @@
-// Writes the records that an import rejected or stored incompletely to a file that the user can correct and import.
+// Writes a file that the user can correct and import. It contains the records that an import rejected or stored
+// incompletely.
 
 import { total } from '../../shared/collections/counts.ts';
 import type { WarningReason } from '../../shared/errors/warnings.ts';
@@ -87,15 +88,15 @@ interface Namesakes {
 class FailedRecords {
   private readonly byName = new Map<string, Namesakes>();
   /**
-   * The organisations about which the response lists errors. `missing` contains those of them that the target does not
-   * have. All records of the organisations in `missing` have failed.
+   * The organisations about which the response lists errors. `missing` contains those organisations that the target
+   * does not have. All records of the organisations in `missing` have failed.
    */
   private readonly orgIds = new Set<string>();
   private readonly missing: ReadonlySet<string>;
   private readonly partial: ReadonlySet<string>;
   /**
-   * The indexes of the organisations to write, in the order of the file. Records of these organisations failed, or were
-   * stored incompletely.
+   * The indexes of the organisations to write, in the order of the file. Some records of each organisation failed, or
+   * were stored incompletely.
    */
   readonly entries = new Set<number>();
 
@@ -138,8 +139,8 @@ class FailedRecords {
   }
 
   /**
-   * Counts the failed records among a record of the file and its nested records. Of several valid records with the same
-   * id, the import accepts the first. If the target lacks the organisation, all its records have failed.
+   * Counts how many of a record and its nested records have failed. If several valid records have the same id, the
+   * import accepts the first. If the target lacks the organisation, all its records have failed.
    */
   countIn(record: OrganisationRecord): number {
     const named = this.named(record);

@@ -48,7 +48,7 @@ export function storedContent(
 }
 
 /**
- * Returns content that can be read repeatedly: the given content if it permits this, otherwise a copy. A large copy is
+ * Returns content that can be read repeatedly: the given content if it is repeatable, otherwise a copy. A large copy is
  * stored in a temporary file.
  * @throws IdentityError SPOOL_FULL or SPOOL_UNUSABLE if the copy cannot be stored
  */
@@ -63,7 +63,7 @@ export async function makeRepeatable(
 }
 
 /**
- * If storing fails, closes the storage.
+ * Stores bytes. If an error occurs, closes the storage.
  * @throws IdentityError SPOOL_FULL or SPOOL_UNUSABLE if the bytes cannot be stored. Also throws the errors of reading
  * the bytes, and the signal's reason
  */

@@ -141,7 +141,7 @@ export class FileFacts implements RecordVisitor {
     return ids.filter((id) => this.imports?.hasProvider(orgId, id) === false);
   }
 
-  /** The caller must have added all records of the file before. */
+  /** Before this call, the caller must have added all records of the file. */
   private listProviderUsers(): void {
     for (const { section, orgId, ids, documents, others } of this.providerUsers.values()) {
       const missing = this.missing(orgId, ids);

@@ -49,8 +49,8 @@ export function inspectPlace(
     const content = resources.use(await readExport(options, signal));
     // Discards the records that an earlier, interrupted reading has passed to the visitor.
     visitor?.reset();
-    // A file ignores the options of `readExport` and returns all its organisations. So the reading below selects the
-    // organisations.
+    // A place that is a file ignores the options of `readExport`, and returns all its organisations. So the reading
+    // below selects the organisations.
     const reading = { isSelected: organisationFilter(options), visitor };
     const once = use === undefined ? content.once : undefined;
     const { file, inspection } = await trackPhase(output, label, meterOf(content, counter, expected), async () => {

@@ -23,8 +23,8 @@ export function deletionsOf({ deletions = [], summary }: ImportResponse): Mirror
 }
 
 /**
- * Sections whose deleted records the output lists, each with the type of its records. For all other sections, the
- * output contains only numbers of deleted records.
+ * The output lists the deleted records of these sections. Each value is the type of the section's records. For all
+ * other sections, the output contains only numbers.
  */
 const listedSections: ReadonlyMap<string, string> = new Map([
   ['humanUsers', 'human_user'],

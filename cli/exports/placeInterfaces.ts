@@ -17,7 +17,7 @@ import type { ImportResponse } from './importResponse.ts';
 /** A kind of loss in ZITADEL. A call fails because of such a loss unless the call accepts this kind. */
 export type AcceptableLoss = (typeof acceptableLosses)[number];
 
-/** Options of an export or import that a request to an instance does not contain. */
+/** Options of the command for an export or import. Requests to an instance do not contain these options. */
 interface CallOptions {
   /** The time limit in milliseconds. If it is undefined, the place uses its own time limit. */
   readonly timeoutMs?: number | undefined;
@@ -192,7 +192,7 @@ export interface PreparedImport extends RecordVisitor {
   /**
    * Imports the file, or makes a dry run.
    * @param read reads the file. Not called if a dry run has already read the file
-   * @throws IdentityError for an import that fails as a whole
+   * @throws IdentityError if the whole import fails
    */
   import(
     read: (signal: AbortSignal) => Promise<Inspection>,
@@ -232,7 +232,10 @@ export interface PlaceFacts {
   readonly domains?: readonly string[];
   /** If the place is ZITADEL, the releases that it may have. */
   readonly releases?: ReleaseRange;
-  /** If the command does not know ZITADEL's release: a text about the release that it assumes, and the reason. */
+  /**
+   * A text for the case that the command does not know ZITADEL's release. It explains which release the command
+   * assumes, and why.
+   */
   readonly assumption?: string;
   /** The user of the token, if known. */
   readonly caller?: {
@@ -241,7 +244,7 @@ export interface PlaceFacts {
     /** The user's roles in the instance, such as IAM_OWNER. */
     readonly roles: readonly string[];
   };
-  /** The operations that the caller asked about and that the token does not permit. */
+  /** The requested operations that the token does not permit. */
   readonly denied: readonly PlaceOperation[];
   /** Texts about the place's limits for calls, and about how the command stays within these limits. */
   readonly limits?: readonly string[];

@@ -14,8 +14,8 @@ import type { ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
 const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).partial();
 
 /**
- * The secrets that an export included, and the unknown fields of its request that it ignored, according to the file's
- * manifest.
+ * The kinds of secrets that an export included, and the unknown fields of the request that the exporting instance
+ * ignored. Both come from the file's manifest.
  */
 export type ExportedRequest = z.infer<typeof exportedRequest>;
 
@@ -108,7 +108,7 @@ export class RecordCounter {
     const manifest = uniqueValue(item);
     if (!isJsonObject(manifest)) return;
     for (const name of statements.filter((statement) => Object.hasOwn(manifest, statement))) {
-      // Other tools may have written such a field with another type. The counter ignores such a field.
+      // Ignores a field of the manifest if another tool has written the field with another type.
       const { data = {} } = exportedRequest.safeParse({ [name]: manifest[name] });
       this.request = { ...this.request, ...data };
     }

@@ -65,7 +65,8 @@ export async function trackImport(
     waits.change(holder !== undefined);
     if (holder !== undefined) output.wait(holder);
   };
-  // The target reads the whole file first, then checks it, and only then writes records.
+  // The target reads the whole file first, then checks it, and only then writes records. So the progress shows the
+  // check as a phase of its own.
   const check = () => begin('checking', { records: () => counter.records, isOpaque: true });
   const onRead = () => {
     if (current !== undefined && current.done === undefined) checking = setTimeout(check, CHECKING_AFTER_MS);
@@ -158,8 +159,8 @@ export function meterOf(content: ExportFile, counter: RecordCounter, expected = 
 }
 
 /**
- * Returns the same content. The first complete reading of it counts its records. The reader must validate the records.
- * The caller still disposes of the original content.
+ * Returns the same content. During the first complete reading, `counter` counts the records. The reader must validate
+ * the records. The caller still disposes of the original content.
  * @param onRead called at the end of the first complete reading
  */
 export function countedContent(content: ExportFile, counter: RecordCounter, onRead = () => {}): ExportFile {

@@ -1,5 +1,5 @@
-// Writes export files in the form that ZITADEL imports without loss; see zitadel 4.6. The command writes this form,
-// because the exported place can also be ZITADEL instead of a server of this service.
+// Writes export files in the form that ZITADEL imports without loss; see zitadel 4.6. The command itself writes this
+// form, because the exported place can be ZITADEL too.
 
 import { withoutEmpty } from '../../shared/defined.ts';
 import type { FilePass } from '../../shared/exportFile/filePass.ts';
@@ -178,7 +178,10 @@ class ZitadelFile {
     return missing.length > 0;
   }
 
-  /** Leaves out the id of the exporting instance, because the organisations will belong to a ZITADEL instance. */
+  /**
+   * Returns the manifest of the written file. Leaves out the id of the exporting instance, because the organisations
+   * will belong to a ZITADEL instance.
+   */
   private describe({ tally: { counts, digest } }: FilePass): object {
     const { instanceId: _, leftToDo: __, leftToDoOmitted: ___, ...manifest } = this.manifest;
     const { leftToDo = [], leftToDoOmitted = 0 } = statedSteps.parse(this.manifest);

@@ -44,8 +44,8 @@ interface CredentialTarget {
    */
   readonly arrives?: readonly ComparedPair['outcome'][];
   /**
-   * Whether the import sends or omits password hashes with which ZITADEL can reject people. Absent if ZITADEL accepts
-   * all hashes, or if the import has ended.
+   * Whether the import sends or omits password hashes that can cause ZITADEL to reject people. Absent if ZITADEL
+   * accepts all hashes, or if the import has ended.
    */
   readonly hashes?: keyof typeof refusedHash | undefined;
 }

@@ -40,8 +40,8 @@ export interface StagedExport {
   readonly exporterId: string | undefined;
   readonly movedExporterId: string | undefined;
   /**
-   * Warnings that the source did not return the states of some records. There is a warning for each such organisation.
-   * The migration treats these records as active.
+   * Warnings that the source did not return the states of some records. Each warning is about one organisation. The
+   * migration treats these records as active.
    */
   readonly notices: readonly RecordWarning[];
   readonly leftOut: readonly { readonly orgId: string; readonly reason: string }[];

@@ -112,8 +112,9 @@ export interface CredentialSummary {
   /** The number of people with a password in the source. */
   readonly withPassword: number;
   /**
-   * The number of people with equal password hashes, compared second factors and states, whose organisations have equal
-   * states too. If the target is ZITADEL, counts only active people whose hash ZITADEL verifies by default.
+   * The number of people whose password hash, compared second factors and state are equal on both sides, and whose
+   * organisation has an equal state. If the target is ZITADEL, counts only active people whose hash ZITADEL verifies by
+   * default.
    */
   readonly kept: number;
   /** The kinds of second factors that the export contains. Other second factors are not compared. */

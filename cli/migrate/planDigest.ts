@@ -14,8 +14,8 @@ type Part = keyof ShownState;
 
 /**
  * For each part of a digest, the other parts whose change can also change this part. The options determine what the
- * command reads from both sides. If the secrets are selected by the content of a source file, a change of this file can
- * also change the options.
+ * command reads from both sides. `call` applies if the call selects the secrets. `file` applies if the content of the
+ * source file selects them, so that a change of the file can also change the options.
  */
 const causes: Readonly<Record<'call' | 'file', Readonly<Record<Part, readonly Part[]>>>> = {
   call: { source: ['options'], target: ['options'], options: [], plan: ['source', 'target', 'options'] },

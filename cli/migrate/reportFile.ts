@@ -32,7 +32,7 @@ export async function requireReportable(report: string | undefined): Promise<voi
 }
 
 /**
- * @param done what the command has completed. The error about a missing report contains this text
+ * @param done a text about what the command has completed. The error about a missing report contains this text
  * @throws IdentityError REPORT_MISSING if the report cannot be written
  */
 export async function writeReport(

@@ -18,7 +18,7 @@ export class CaselessNames {
   }
 
   /**
-   * Returns the id of the first record with the same name. Returns undefined for that record itself, and if ZITADEL
+   * Returns the id of the first record with the same name. Returns undefined for this first record, and if ZITADEL
    * respects case.
    */
   earlier(record: OrganisationRecord): string | undefined {
@@ -124,15 +124,15 @@ export class ImportFacts implements FileRecords {
       this.database.run(WITHHOLD_PROVIDER, orgId, textAt(json, 'idpId', orgId));
   }
 
-  /**
-   * Whether ZITADEL certainly does not import a record, whichever of the possible releases it has. The import does not
-   * send such a record.
-   */
+  /** Whether none of the possible releases of ZITADEL imports a record. The import does not send such a record. */
   isLost(record: OrganisationRecord): boolean {
     return this.isCertain(lossesOf(record, this));
   }
 
-  /** Returns undefined if every possible release imports the record. */
+  /**
+   * Returns a fact that explains why ZITADEL may not import a record. Returns undefined if every possible release
+   * imports the record.
+   */
   possibleLoss(record: OrganisationRecord): ImportLoss | undefined {
     return this.possible(lossesOf(record, this));
   }

@@ -337,7 +337,7 @@ export class RunDatabase implements Disposable, Pairing {
     this.database[Symbol.dispose]();
   }
 
-  /** Lets other work of the event loop run from time to time. */
+  /** Yields the rows of a query. Lets other work of the event loop run from time to time. */
   private async *rows<Row>(
     schema: z.ZodType<Row>,
     signal: AbortSignal,

@@ -103,8 +103,8 @@ function fieldReason(
 }
 
 /**
- * Whether a fact about a field explains a difference. If the fact requires a manual step that this command does itself,
- * it explains nothing.
+ * Whether a fact about a field explains a difference. If the command itself takes a step to correct the effect of the
+ * fact, the fact explains nothing.
  */
 function isExplained({ does, steps = [], explains }: FieldFact, values: DifferingValues, isTarget: boolean): boolean {
   if (does === 'refuses' || steps.some(({ byHand }) => byHand === true)) return false;

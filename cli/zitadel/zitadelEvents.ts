@@ -8,7 +8,7 @@ import type { ZitadelConnection } from './zitadelConnection.ts';
 // ZITADEL first writes a change as an event. It updates the results of other searches and of exports later, sometimes
 // after a minute. A search for events waits until open transactions have ended.
 
-/** A change of an aggregate. In ZITADEL, an aggregate is, for example, a user, a project or an organisation. */
+/** A change of an aggregate. In ZITADEL, aggregates are, for example, users, projects and organisations. */
 export interface ZitadelEvent {
   readonly aggregateType: string;
   readonly aggregateId: string;
@@ -89,8 +89,9 @@ function tooManyAtOnce({ origin }: ZitadelConnection, { eventTypes = [] }: Event
 }
 
 /**
- * The keys of the result are the ids of the aggregates; each list begins with the oldest event. For each aggregate,
- * this function makes a call of about 60 ms. So `readEvents` is faster for many aggregates.
+ * Reads the events of the given aggregates. The keys of the result are the ids of the aggregates. Each list begins with
+ * the oldest event. For each aggregate, this function makes a call of about 60 ms. So `readEvents` is faster for many
+ * aggregates.
  */
 export async function readEventsOf(
   connection: ZitadelConnection,

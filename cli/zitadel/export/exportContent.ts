@@ -139,6 +139,7 @@ function listLength(value: unknown): number {
 }
 
 /**
+ * Exports an organisation that ZITADEL's list of organisations contained.
  * @returns undefined if the organisation was deleted after the list was read
  * @throws IdentityError if ZITADEL still lists the organisation, but the response does not contain it
  */

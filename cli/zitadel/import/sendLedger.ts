@@ -78,11 +78,12 @@ export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'for
   const { type, message } = error.issue;
   const as = (outcome: ReadError['outcome']) => ({ ...error, outcome });
   if (hasPart(error.issue)) return as('created');
-  // The link's identity provider is missing in the file too. So this is no error: the list of manual steps contains the
-  // link.
+  // The link's identity provider is missing in the file too. So this is no error, and the list of manual steps contains
+  // the link.
   if (type === linkType && hasErrorId(message, errorIds.noProvider) && record?.foreseen === 'notCarried')
     return as('notCarried');
-  // If two imports create a user at the same time, release 4 reports to one of them that the login name is taken.
+  // If two imports create a user at the same time, release 4 of ZITADEL reports to one of the imports that the login
+  // name is taken.
   if (loginNameTypes.has(type) && hasErrorId(message, errorIds.taken)) return { ...as('failed'), isDoubtful: true };
   if (!reportsExisting(error.issue)) return as('failed');
   // If a request adds records to an organisation that exists, it contains this organisation too. ZITADEL reports the
@@ -218,8 +219,8 @@ class ImportSender {
   }
 
   /**
-   * Returns a time if this import may have created the record before the current request. The creation can only be
-   * later than this time. Returns undefined if only the current request can have created the record.
+   * If this import may have created the record before the current request, returns the earliest possible time of the
+   * creation. Returns undefined if only the current request can have created the record.
    */
   private firstSent({ position, section, id }: OutgoingRecord): EventTime | undefined {
     const { records = [] } = recordSection(section).zitadel ?? {};

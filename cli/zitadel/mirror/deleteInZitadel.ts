@@ -49,7 +49,7 @@ export async function deleteRecords(
 
 /**
  * Deletes a record. A record that ZITADEL does not have counts as deleted.
- * @returns ZITADEL's message, if it refuses to delete the record
+ * @returns ZITADEL's message if ZITADEL refuses to delete the record
  */
 async function deleteRecord(
   connection: ZitadelConnection,

@@ -78,7 +78,8 @@ export class Mirror {
   }
 
   /**
-   * @throws IdentityError ZITADEL_MIRROR_DELETED if the import would create records again that were deleted on purpose
+   * @throws IdentityError ZITADEL_MIRROR_DELETED if records of the file were deleted in ZITADEL on purpose, because the
+   * import would create them again
    */
   async requireNotDeleted(): Promise<void> {
     const { ledger, inspection, target, callerId, options } = this.file;

@@ -4,8 +4,8 @@ import type { ImportLedger } from '../import/ledger.ts';
 import type { DoomedRecord, DoomedRecords } from './doomedRecords.ts';
 
 /**
- * Returns those records to delete whose names are necessary for unsent records of the file. Also returns those records
- * to delete that refer to a returned record.
+ * Returns the records to delete that have a name which an unsent record of the file needs. Also returns the records to
+ * delete that refer to a returned record.
  */
 export async function findNameHolders(
   ledger: ImportLedger,

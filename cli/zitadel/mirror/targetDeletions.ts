@@ -105,8 +105,8 @@ function latest(events: readonly (ZitadelEvent | undefined)[]): ZitadelEvent | u
 }
 
 /**
- * Whether the import will create a record. Also true if only the id prevents this, because ZITADEL does not accept an
- * id a second time.
+ * Whether the import will create a record. Also true if only the record's id prevents the creation, because ZITADEL
+ * does not accept an id a second time.
  */
 function isToCreate({ isHeld, outcome, found, issues }: LedgerRecord): boolean {
   const isUsed = issues.some(({ reason }) => reason === 'id_used');
@@ -153,7 +153,7 @@ function ownerOfEvents({ record: { record } }: RemovedRecord): string | undefine
 
 /**
  * Reads the events that removed records. Leaves out events of the token's user from before the source was read. If the
- * file contains such a record, the record was created in the source again.
+ * file still contains a record that such an event removed, the record was created in the source again.
  */
 async function readRemovals(
   connection: ZitadelConnection,
