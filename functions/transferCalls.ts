@@ -17,7 +17,7 @@ import type { Ports } from './ports.ts';
 
 const ID_BYTES = 16;
 
-/** No other caller can guess the id. */
+/** Returns an id for an object in the bucket for transfers, which no other caller can guess. */
 export function newTransferId(): string {
   return randomBytes(ID_BYTES).toString('base64url');
 }

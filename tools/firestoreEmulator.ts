@@ -20,8 +20,8 @@ export interface Emulator extends AsyncDisposable {
 /**
  * Starts the official Firestore emulator. Returns the reason if the emulator is not installed.
  * @param heap the maximum size of the heap in Java's notation; all documents are in the heap
- * @param isBrief whether the emulator runs only for some minutes. It then compiles less and collects garbage without
- * concurrency, which saves time in a short run
+ * @param isBrief whether the emulator runs only for some minutes. Such a run is faster if Java compiles less and
+ * collects garbage without concurrency
  * @throws Error with the end of the emulator's output, if the emulator does not start
  */
 export async function startEmulator(heap: string, isBrief = false): Promise<Emulator | { readonly missing: string }> {

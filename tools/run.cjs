@@ -32,7 +32,10 @@ function run(file, args, options = []) {
   else runHere(file, args);
 }
 
-/** Whether NODE_OPTIONS sets the option. An argument would override its value. */
+/**
+ * Whether NODE_OPTIONS sets the option. If it does, do not pass the option as an argument, which would override the
+ * value in NODE_OPTIONS.
+ */
 function isInEnvironment(option) {
   const [name] = option.split('=');
   return (process.env.NODE_OPTIONS ?? '').replaceAll('_', '-').includes(`${name}=`);

@@ -32,7 +32,8 @@ export function createServiceUser(store: Store, name: string, orgId: string | un
 }
 
 /**
- * Prefix of the ids of service users for migrations. By this prefix, a migration recognises users to delete afterwards.
+ * The prefix of the ids of service users for migrations. A migration recognises by this prefix which users to delete at
+ * its end.
  */
 const MIGRATION_USER = 'migration-';
 

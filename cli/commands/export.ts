@@ -97,7 +97,7 @@ async function exportInto(
   return exportOutput(stored, counter, content, requested, unexported);
 }
 
-/** @param secrets undefined unless the call has `--for-zitadel` */
+/** @param secrets the included kinds of secrets; undefined unless the call has `--for-zitadel` */
 async function storeExport(
   target: FilePlace,
   read: Required<ReadContent>,

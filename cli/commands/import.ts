@@ -118,9 +118,7 @@ interface Importing {
   readonly target: DatabasePlace;
   readonly selection: PlaceExportOptions;
   readonly options: PlaceImportOptions;
-  /**
-   * Whether the import includes all secrets of the source, because the source is a file and the call has no `--with`.
-   */
+  /** True if the source is a file and the call has no `--with`. The import then includes all secrets of the source. */
   readonly takesAll: boolean;
   /** Undefined unless the call has `--failed`. */
   readonly failedFile: FilePlace | undefined;
@@ -158,9 +156,9 @@ async function importInto(
   const { trackImport } = await import('../exports/trackTransfer.ts');
   const { describePlace, requireOtherInstance } = await import('../exports/placeInterfaces.ts');
   const isFile = source.takes === 'files';
-  // The import options need no organisations, because the export of a database contains only the selected
-  // organisations. A mirroring import is an exception: it rejects the default organisation unless --org selects that
-  // organisation.
+  // If the source is a database, its export contains only the selected organisations, so the import need not select
+  // organisations again. A mirroring import is an exception: it rejects the default organisation unless --org selects
+  // that organisation.
   const orgIds = importOptions.mirror === true ? importOptions.orgIds : [];
   const options = isFile ? importOptions : { ...importOptions, orgIds, excludedOrgIds: [] };
   // Two different names can mean the same database, and the command must not import a database into itself.

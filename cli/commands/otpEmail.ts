@@ -136,7 +136,7 @@ interface Removal extends Match {
 }
 
 /**
- * Finds all people first, and only then removes each person's factor.
+ * Finds all people before it removes the first factor, so that an unknown person prevents all removals.
  * @throws IdentityError USAGE_INVALID for a text that matches no person or several people
  */
 async function removeFactors(people: People, users: readonly string[], call: RemovalCall): Promise<Output> {

@@ -13,7 +13,10 @@ interface Call {
   readonly stderr: Writable;
 }
 
-/** A command's work. `phase` is its name in the progress; `interruption` is the message if it is interrupted. */
+/**
+ * The work of a command. `phase` is the name of the work in the progress output; `interruption` is the message if the
+ * work is interrupted.
+ */
 interface Operation {
   readonly name: string;
   readonly phase: string;

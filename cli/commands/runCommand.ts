@@ -63,7 +63,7 @@ export async function runCommand(
   }
 }
 
-/** @throws IdentityError COMMAND_INTERRUPTED if the signal ends a list that is not endless */
+/** @throws IdentityError COMMAND_INTERRUPTED if the signal stops the list before its end; an endless list has no end */
 async function printOutput(
   output: Output | ListOutput,
   asJson: boolean,

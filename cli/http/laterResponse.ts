@@ -3,7 +3,10 @@ import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { gatewayTimedOut, placeUnavailable } from '../../shared/errors/placeErrors.ts';
 import { parseRetryAfter } from '../../shared/retry.ts';
 
-/** Statuses that mean that the server, or a gateway in front of it, may handle the same request later. */
+/**
+ * Statuses after which the client may repeat the request, because the server or a gateway in front of it is only
+ * temporarily unable to handle it.
+ */
 const LATER = new Set([408, 425, 429, 502, 503, 504]);
 
 /** The status with which a gateway ends a request that takes too long. The gateway would end a repeated request too. */

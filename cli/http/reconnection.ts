@@ -64,8 +64,8 @@ function withPause(error: Error, pauseMs: number): Error {
 }
 
 /**
- * Whether a place sent no response or an incomplete response, or is shutting down. After any other response, the work
- * is not repeated.
+ * Whether a place sent no response or an incomplete response, or is shutting down. After any other response,
+ * `reconnecting` does not repeat the work.
  */
 export function isConnectionLost(error: unknown): error is Error {
   return [placeUnreachable, placeLost, placeTimedOut, shuttingDown].some((kind) => kind.is(error));

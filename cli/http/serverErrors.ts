@@ -61,7 +61,7 @@ export function rejection({ message, details = [] }: Rejection): string {
 }
 
 /**
- * Converts an error that rejects the file as invalid to an error with the name of the place. Returns all other errors
+ * Adds the name of the place to an error by which the place rejects a file as invalid. Returns all other errors
  * unchanged, such as usage errors.
  */
 export function asRefusal(place: string, error: unknown): unknown {

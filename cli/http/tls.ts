@@ -12,8 +12,8 @@ function isCertificateError(code: string): boolean {
 let isSystemTrusted = false;
 
 /**
- * After a certificate error, trusts also the certificate authorities of the operating system. Loads them only then,
- * because loading takes a third of a second.
+ * After a certificate error, also trusts the certificate authorities of the operating system. Loads these only after an
+ * error, because loading takes a third of a second.
  * @returns whether another attempt may succeed
  */
 export function trustSystem(error: unknown): boolean {

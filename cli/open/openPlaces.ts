@@ -47,7 +47,7 @@ export async function openOnlyPlace(call: EventsCall, secrets: SecretFiles, text
   return openPlace(call, place, secret, callContext(call).output.retry);
 }
 
-/** Loads only the modules that this kind of place needs. */
+/** Opens a place. Loads only the modules that this kind of place needs. */
 async function openPlace(
   call: Surroundings,
   { parsed }: GivenPlace,

@@ -260,7 +260,8 @@ async function readInstanceFacts(
 }
 
 /**
- * A valid request for each operation that changes nothing. The response shows whether the token permits the operation.
+ * For each operation, a valid request that does not change the instance. The response shows whether the token permits
+ * the operation.
  */
 const trials: Readonly<Record<PlaceOperation, object>> = {
   export: { org_ids: [NO_ORGANISATION], response_output: true },

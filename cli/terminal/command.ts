@@ -52,7 +52,10 @@ export function flag(meaning: string, group?: OptionGroup): Flag {
   return { meaning, group };
 }
 
-/** The type of an argument's or option's value, or `unknown` if the compiler does not know the description. */
+/**
+ * The type of the value of an argument or option. It is `unknown` if the type of the description is not more specific
+ * than `Parameter`.
+ */
 type Given<Described extends Option> = [Parameter] extends [Described]
   ? unknown
   : Described extends Parameter
@@ -67,15 +70,18 @@ export type Values<Described> = {
   readonly [Key in keyof Described]: Described[Key] extends Option ? Given<Described[Key]> : never;
 };
 
-/** A key is the name of an option. An option without a value has an empty list. */
+/**
+ * The values of a call as the user entered them. A key of `options` is the name of an option. The list of an option
+ * without a value is empty.
+ */
 export interface GivenValues {
   readonly positionals: readonly string[];
   readonly options: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * What a call receives from the process: streams, environment variables, the time and a signal. A test can provide its
- * own.
+ * What a call receives from the process: streams, environment variables, the time and a signal. A test can provide
+ * others.
  */
 export interface Surroundings {
   readonly stdin: Readable & TerminalStream & { setRawMode?(isRaw: boolean): unknown };
@@ -175,8 +181,8 @@ interface CommandDescription<Arguments, Own> {
 
 /**
  * A command on an instance, which `--data` or `--firestore` selects. `parseValues` ensures that a call contains all
- * values that the command describes. Its functions are declared as methods, because the compiler then permits commands
- * with different options in one list.
+ * values that the command describes. The functions of this type are declared as methods, because the compiler then
+ * permits commands with different options in one list.
  */
 export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options>
   extends CommandDescription<Arguments, Own> {

@@ -68,7 +68,7 @@ export function firstOf(names: readonly string[], count: number): string {
 export const MAX_LINES = 20;
 
 /**
- * Returns the first lines of a list. If there are more, adds a line with their number.
+ * Returns the first lines of a list. If there are more lines, adds a line with the number of the further lines.
  * @param omitted the number of items that are in no output
  * @param hidden the number of items that are only in the output of `--json`
  */

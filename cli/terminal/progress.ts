@@ -57,7 +57,7 @@ export interface CallContext {
   readonly signal: AbortSignal;
 }
 
-/** The time after which the remaining time is estimated. A phase may be slower at first. */
+/** The remaining time is estimated only after this time, because a phase may be slower at first. */
 const MIN_MEASURED_SECONDS = 3;
 
 type FinalCounts = Pick<PhaseState, 'records' | 'unchanged'>;
@@ -135,12 +135,12 @@ interface Sample {
   readonly fraction: number | undefined;
 }
 
-/** The fraction of the work after which the remaining time is estimated. */
+/** The remaining time is estimated only after this fraction of the work. */
 const MIN_MEASURED_SHARE = 0.01;
 
 /**
- * Measures the speed of the last ten seconds, and estimates the remaining time from this speed. If the progress has
- * larger steps, as with ZITADEL, measures the speed of the last step.
+ * Measures the speed of the last ten seconds, and estimates the remaining time from this speed. If progress comes only
+ * in larger steps, as with ZITADEL, measures the speed of the last step.
  */
 class RollingRate {
   /** The measurements of the last ten seconds. Omits a measurement without progress since the previous measurement. */
@@ -168,7 +168,8 @@ class RollingRate {
    */
   get secondsLeft(): number | undefined {
     const { fraction, atMs = 0 } = this.samples.at(-1) ?? {};
-    // All records are processed, but the phase has not ended. The time until its end cannot be estimated.
+    // A fraction of 1 means that all records are processed but the phase has not ended. The time until its end cannot
+    // be estimated.
     if (fraction === undefined || fraction === 1) return undefined;
     const share = (fraction - this.startFraction) / (1 - this.startFraction);
     const perSecond = this.slope((sample) => sample.fraction ?? 0);
@@ -282,7 +283,7 @@ function shareText({ fraction = 0 }: Pick<PhaseState, 'fraction'>): string {
   return percent > 0 && percent < 100 ? `, ${percent}%` : '';
 }
 
-/** The numbers of a phase. If the phase has failed, some of its records may not have been processed. */
+/** The numbers of a phase. If `succeeded` is false, the phase may not have processed all of its records. */
 type Pace = Pick<PhaseState, 'seconds' | 'records' | 'bytes' | 'unchanged' | 'perSecond'> & {
   readonly succeeded?: boolean;
 };

@@ -10,8 +10,8 @@ interface ResponseResources {
   /** Records the end of the call in the audit trail, before the last byte is sent. */
   readonly audited: Pick<AuditedCall, 'end'>;
   /**
-   * Creates the response for a file that is too large for a response. Calls `end` before it returns: `end` records the
-   * end of the call in the audit trail.
+   * Creates a response that redirects the client to the file, if the file is too large to be sent in the response.
+   * Before it returns, calls `end`, which records the end of the call in the audit trail.
    */
   readonly redirect: (file: AsyncIterable<Uint8Array>, end: () => Promise<void>) => Promise<Response>;
 }

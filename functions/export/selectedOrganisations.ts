@@ -65,7 +65,7 @@ const MAX_SKIPPED = 500;
 
 /**
  * Scans the records of all organisations, and yields those of the selected organisations. To skip an unselected
- * organisation with many records, starts a new query behind this organisation.
+ * organisation with many records, starts a new query after this organisation.
  */
 async function* scanAll(
   snapshot: Snapshot,

@@ -29,7 +29,9 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
   /** Returns the milliseconds until the import's timeout; undefined if the import has no timeout. */
   readonly msLeft?: () => number | undefined;
   readonly onWait?: () => void;
-  /** Called when the import has the lock, possibly after a wait. If this function throws, the import fails. */
+  /**
+   * Called when the import has the instance's lock, possibly after a wait. If this function throws, the import fails.
+   */
   readonly onLocked?: () => Promise<unknown>;
   /**
    * Called in each transaction of a mirroring import that deletes records. If this function throws, the import fails.
@@ -98,7 +100,7 @@ export interface ImportContext {
   readonly bcryptCost: number;
   /** Undefined unless the import mirrors the file. */
   readonly mirror?: Mirror | undefined;
-  /** The organisations whose removal was interrupted: their records count as missing. */
+  /** The organisations whose removal was interrupted. Their records count as missing. */
   readonly removed: ReadonlySet<string>;
   /** Whether login names contain the domain of an organisation that has no domain policy. */
   readonly loginNamesByDefault: boolean;

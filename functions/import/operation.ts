@@ -90,12 +90,12 @@ export async function importOrganisations(
   } catch (error) {
     throw settings.dryRun === true ? error : withProgress(error, { signal, report });
   } finally {
-    // The response may depend on records that another import has committed. Wait until they are durable.
+    // The response may depend on records that another import has committed. So wait until these records are durable.
     await store.durable();
   }
 }
 
-/** Writes the file into a temporary overlay of a snapshot, without the lock. */
+/** Simulates an import: writes the file into a temporary overlay of a snapshot, without the instance's lock. */
 async function tryFile(call: ImportCall, inspection: Inspection): Promise<ImportResponse> {
   if (call.deletions !== undefined) return await tryMirror(mirrorCall(call, inspection, call.deletions));
   await using overlay = await openOverlay(call.store, collectionsReadAgain(inspection));
@@ -153,7 +153,10 @@ async function inspectFile(call: ImportCall): Promise<Inspection> {
   return inspection;
 }
 
-/** Writes the file under the instance's lock, which is exclusive if the import can change stored records. */
+/**
+ * Writes the file while the import holds the instance's lock. The lock is exclusive if the import can change stored
+ * records.
+ */
 async function locked(call: ImportCall, inspection: Inspection): Promise<ImportResponse> {
   const { settings, signal, report } = call;
   const request: LockRequest = {

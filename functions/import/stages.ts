@@ -12,9 +12,9 @@ import type { ImportWarning } from './contract.ts';
 
 export interface Planned extends RecordPlan {
   /**
-   * The issue because of which the import must not write the record, if planning or the check found an issue. If the
-   * record equals the stored record, it counts as unchanged despite the issue, because the stored record was valid when
-   * it was written.
+   * The issue that planning or the check found: because of it, the import must not write the record. If the record
+   * equals the stored record, it counts as unchanged despite the issue, because the stored record was valid when it was
+   * written.
    */
   readonly rejection?: RecordIssue;
 }

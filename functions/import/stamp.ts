@@ -1,4 +1,5 @@
-// The stamps in creation and change dates, by which an import recognises the records that it wrote itself.
+// Creates the stamps in creation and change dates. By its stamp, an import recognises the records that it has written
+// itself.
 
 import { randomInt } from 'node:crypto';
 import { callVersion } from '../../shared/store/lastChange.ts';

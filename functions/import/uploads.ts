@@ -1,4 +1,5 @@
-// Opens and finds uploads: files in the bucket for transfers, because they exceed the size limit of requests.
+// Opens and finds uploads. An upload is a file that exceeds the size limit of requests, so the client sends it to the
+// bucket for transfers.
 
 import type { AuditedCall } from '../../shared/audit/audit.ts';
 import type { Caller } from '../../shared/auth/authorise.ts';

@@ -61,7 +61,7 @@ async function writePhases(context: ImportContext, existing: Targets): Promise<v
   }
 }
 
-/** Enters a phase. In reports, the organisations are phase 1. */
+/** Enters a phase. The report counts the writing of the organisations as phase 1. */
 function enterPhase({ settings, state }: ImportContext, phase: number): void {
   state.report.enterPhase(phase);
   settings.onProgress?.();

@@ -24,7 +24,7 @@ type RoutePorts = Pick<Ports, 'store' | 'now' | 'audit' | 'authenticate'>;
  */
 const RETRY_MS = 20_000;
 
-/** A call after authentication. The deadline of `store` is the deadline of the call. */
+/** A call after authentication. The operations of `store` end at the deadline of the call. */
 interface Call {
   readonly store: Store;
   readonly caller: Caller;

@@ -76,9 +76,9 @@ const methodFields: Record<z.output<typeof authenticationMethodType>, FieldName>
 const methodUserFields: readonly FieldName[] = ['orgId', 'body', ...Object.values(methodFields)];
 
 /**
- * Lists the types of a user's authentication methods (specification 4.5). Users can list their own. Other callers need
- * `user.read` on the user's organisation or on the instance. For a user who does not exist, the list is empty, as in
- * ZITADEL (see zitadel 6.7).
+ * Lists the types of a user's authentication methods (specification 4.5). Users can list their own methods. Other
+ * callers need `user.read` on the user's organisation or on the instance. For a user who does not exist, the list is
+ * empty, as in ZITADEL (see zitadel 6.7).
  * @throws IdentityError INVALID_ARGUMENT, PERMISSION_DENIED
  */
 export async function listAuthenticationMethodTypes(

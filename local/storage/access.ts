@@ -41,8 +41,8 @@ export class Access {
   }
 
   /**
-   * Issues a token for a signed JWT, as Google's token endpoint does. Requires the account's signature, and the token
-   * endpoint as the audience.
+   * Issues a token for a signed JWT, as Google's token endpoint does. The JWT must have the account's signature, and
+   * the token endpoint as its audience.
    */
   issueToken(form: URLSearchParams): TokenResponse {
     const scope = this.signedScope(form.get('assertion') ?? '');

@@ -66,7 +66,7 @@ export async function putChunk({ request, response, uploads, origin }: Exchange,
   response.writeHead(308, { ...range, 'content-length': 0 }).end();
 }
 
-/** Responds with the status 499, as Cloud Storage does. */
+/** Cancels an upload. Responds with the status 499, as Cloud Storage does. */
 export async function cancelSession({ response, uploads }: Exchange, id: string): Promise<void> {
   await uploads.cancel(id);
   response.writeHead(499, { 'content-length': 0 }).end();

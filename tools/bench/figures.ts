@@ -1,4 +1,6 @@
-/** A measurement of one round: the value of the service, and the limit of this machine. */
+/**
+ * A measurement of one round: the value of the service, and the value that this machine can reach without the service.
+ */
 export interface Figure {
   readonly title: string;
   readonly unit: 'users/s' | 'removals/s' | 'ms' | 'MB';

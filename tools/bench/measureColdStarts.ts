@@ -15,7 +15,10 @@ const STARTS = 3;
 const output = join(root, 'dist', 'bench');
 const names = Object.keys(functions);
 
-/** Builds the functions, and an empty function to compare them with. Disposing of `resources` deletes the builds. */
+/**
+ * Builds the functions, and for comparison, a function that only responds with a status. Disposing of `resources`
+ * deletes the builds.
+ */
 export async function buildFunctions(resources: AsyncDisposableStack): Promise<void> {
   await rm(output, { recursive: true, force: true });
   resources.defer(() => rm(output, { recursive: true, force: true }));

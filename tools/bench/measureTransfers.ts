@@ -39,7 +39,10 @@ export async function exportUsers(server: Server): Promise<number> {
   return milliseconds / EXPORTS;
 }
 
-/** Converts the durations of the service and of its limit, in milliseconds, to users per second. */
+/**
+ * Converts two durations in milliseconds to users per second: the duration of the service, and the duration without the
+ * service.
+ */
 export function usersPerSecond(
   title: string,
   users: number,

@@ -79,7 +79,10 @@ function read(source: SqliteConnection): void {
   if (bytes === 0) throw new Error('the database has no records');
 }
 
-/** Each request removes a user's factor with one UPDATE. The requests of one turn of the event loop share a commit. */
+/**
+ * Serves requests, each of which removes a user's factor with one UPDATE. The requests of one turn of the event loop
+ * share a commit.
+ */
 async function serve(database: SqliteConnection): Promise<void> {
   const update = database.prepare(
     `UPDATE documents SET "otpEmail" = NULL, version = version + 1 WHERE collection = 'users' AND id = ? AND "otpEmail" = 1`,

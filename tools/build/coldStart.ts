@@ -5,7 +5,7 @@ import { type Running, startProgram } from '../program.ts';
 
 const STARTS = 5;
 
-/** The environment of a function's new process: without the settings of this shell, and without a compile cache. */
+/** The environment of a function's new process, without the settings of this shell and without a compile cache. */
 export const newInstance = {
   FIRESTORE_PROJECT: 'cold-start',
   IDENTITY_MASTER_KEY: temporaryKeyring().newest().text,

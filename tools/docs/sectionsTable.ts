@@ -31,7 +31,7 @@ export function ignoredFieldsList(): string {
     .join('\n');
 }
 
-/** The fields of the outer object come first, then those of the inner object. */
+/** Describes the fields of a section: first the fields of the outer object, then those of the inner object. */
 export function fieldsOf(section: Section): string {
   if (section.collection === 'texts') return '`language` and texts: 2.4';
   const schema = recordSchema(section);

@@ -77,7 +77,7 @@ export function settingsTable(): string {
   return table(['name', 'description', 'default'], rows);
 }
 
-/** An optional attribute without a default is null. */
+/** Returns the default of an attribute, which is null for an optional attribute without a default. */
 function defaultOf(type: string, name: string): string {
   const [, optional] = new RegExp(`^ +${name} += optional\\((.*)\\)$`, 'm').exec(type) ?? [];
   if (optional === undefined) return 'required';

@@ -13,7 +13,7 @@ export interface Completed {
 
 const NO_WARNINGS: readonly RecordWarning[] = [];
 
-/** Adds a field to the records of some sections: the import determines its value from stored records. */
+/** Adds a field to the records of some sections. The import determines the value of this field from stored records. */
 export async function completeRecords(
   reader: Reader,
   plans: readonly Planned[],

@@ -44,8 +44,8 @@ export function findRejection(
 }
 
 /**
- * Whether a target of a record is missing or being deleted. The deletion of a target also deletes the stored records
- * that refer to it.
+ * Whether a target of a record is missing, or its deletion has begun. Such a deletion also deletes the stored records
+ * that refer to the target.
  */
 export function lacksTarget({ references }: Referring, documents: Found): boolean {
   return references.some((planned) => {

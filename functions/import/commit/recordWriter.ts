@@ -14,7 +14,7 @@ import { writeBatch } from './writeBatch.ts';
 const BATCH_PASSWORDS = 24;
 /** The assumed size of a stored record, without the body and the credentials. */
 const RECORD_OVERHEAD_BYTES = 1_500;
-/** Bounds the memory of the batches in flight. */
+/** The maximum size of all batches in flight together, which bounds their memory. */
 const MAX_BYTES_IN_FLIGHT = 4 * MAX_COMMIT_BYTES;
 
 /**
@@ -51,7 +51,10 @@ export class RecordWriter implements AsyncDisposable {
     this.waiting = new WaitingRecords(context);
   }
 
-  /** Resolves when the writer accepts further records: awaiting the promise is the backpressure. */
+  /**
+   * Resolves when the writer can accept further records. Callers await this, so that records are not read faster than
+   * the database can store them.
+   */
   async add(plans: readonly Planned[]): Promise<void> {
     for (const plan of plans) {
       const bytes = maxStoredBytes(plan);

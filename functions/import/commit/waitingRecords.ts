@@ -13,7 +13,7 @@ export interface WaitingRecord {
   readonly holder: string;
 }
 
-/** Bounds the memory of the waiting records. */
+/** The maximum number of waiting records, which bounds their memory. */
 const MAX_WAITING = 10_000;
 /** Each claim needs up to five writes, so a commit of this many records stays below Firestore's limit. */
 const MAX_TOGETHER = 50;

@@ -22,7 +22,7 @@ import { adoptRecord, heldClaims, overwriteRecord } from './overwrite.ts';
 import { writeWarnings } from './writeWarnings.ts';
 
 export interface StoredBatch extends StoredRecords {
-  /** The versions of the stored records, by path, if records can be overwritten. */
+  /** The versions of the stored records, by path. Empty if the import overwrites no records. */
   readonly versions: ReadonlyMap<string, string>;
   /** The records to delete when a record of the batch needs their names, by path. */
   readonly freed: ReadonlyMap<string, FreedHolder>;

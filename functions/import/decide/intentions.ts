@@ -157,8 +157,8 @@ function unchangeable({ record }: RecordPlan, fields: readonly string[]): Record
 }
 
 /**
- * Returns the issue of a record that a call without the lock has changed since the import began. The import must not
- * undo, for example, a user's lock.
+ * Returns the issue of a record that a call without the instance's lock has changed since the import began. The import
+ * must not undo such a change; for example, it must not unlock a user.
  */
 function changedMeanwhile({ record }: RecordPlan): RecordIssue {
   return { ...record.section.error.exists, reason: 'changed_meanwhile' };

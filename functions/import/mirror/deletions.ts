@@ -73,11 +73,11 @@ type Part = 'early' | 'late';
 export class Deletions implements Disposable {
   private readonly database = new TemporaryDatabase(TABLES);
   /**
-   * The counts of deleted records when the temporary file was closed. The audit trail records these counts after the
-   * import.
+   * The counts of deleted records, stored when the temporary file is closed, because the audit trail records them
+   * later.
    */
   private finallyDone: Counts | undefined;
-  /** The paths of the file's records that are not in the table `file` yet. */
+  /** The paths of records of the export file that are not in the table `file` yet. */
   private filePaths: string[] = [];
   private hasDeletions = false;
   private hasDependents = false;

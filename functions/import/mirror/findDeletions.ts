@@ -56,7 +56,7 @@ export interface Obstacle {
 }
 
 /**
- * Finds the stored records that are in the file's organisations but not in the file.
+ * Finds the stored records that are in the file's organisations but not in the file, and adds them to `deletions`.
  * @param existing the ids of the file's organisations that exist
  * @throws IdentityError FAILED_PRECONDITION if calls other than imports have created or changed a record of these
  * organisations

@@ -31,7 +31,7 @@ export interface MirrorCall {
   readonly begin: (store: DocumentStore, report: ImportReport, mirror: Mirror) => Promise<ImportContext>;
 }
 
-/** Simulates a mirroring import, without the lock and without writes to the database. */
+/** Simulates a mirroring import, without the instance's lock and without writes to the database. */
 export async function tryMirror(call: MirrorCall): Promise<ImportResponse> {
   const { report, deletions, store } = call;
   const existing = await requireCurrent(store, call);
@@ -44,10 +44,10 @@ export async function tryMirror(call: MirrorCall): Promise<ImportResponse> {
 }
 
 /**
- * Mirrors a file under the lock. First simulates the import on a snapshot, to decide everything before the first write.
- * If the simulation finds an error, deletes nothing, and overwrites records as an import without `mirror` does.
- * Otherwise deletes records after the file's records are written. Only records whose names the file needs are deleted
- * earlier.
+ * Mirrors a file while the import holds the instance's lock. First simulates the import on a snapshot, to decide
+ * everything before the first write. If the simulation finds an error, deletes nothing, and overwrites records as an
+ * import without `mirror` does. Otherwise deletes records after the file's records are written. Only records whose
+ * names the file needs are deleted earlier.
  * @param documents the database, which commits only while the import holds the lock
  */
 export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Promise<ImportResponse> {

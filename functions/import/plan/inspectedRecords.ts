@@ -35,7 +35,7 @@ export interface InspectedRecord
   unchangedIn: object | undefined;
 }
 
-/** Bounds the memory of the kept records to some 50 MB. */
+/** The maximum number of kept records, so that they use at most some 50 MB. */
 const MAX_KEPT = 100_000;
 
 /**
@@ -49,8 +49,8 @@ export class InspectedRecords implements RecordVisitor {
   /** The kept records in the file's order, including repeated records. */
   private kept: InspectedRecord[] = [];
   /**
-   * The kept records by collection and identifying id. Undefined marks a record whose outcome does not follow from a
-   * comparison alone.
+   * The kept records by collection and identifying id. The value undefined marks a record whose outcome does not follow
+   * from a comparison with the stored record alone.
    */
   private readonly byId = new Map<Collection, Map<string, InspectedRecord | undefined>>();
   private readonly repeated = new Set<InspectedRecord>();
@@ -88,13 +88,13 @@ export class InspectedRecords implements RecordVisitor {
     return this.kept.filter((record) => sections.has(record.section) && !this.repeated.has(record));
   }
 
-  /** Does not find records whose stored key differs from the identifying id. */
+  /** Returns the record with this key. Returns undefined if the record's key differs from its identifying id. */
   find({ collection, id }: DocumentKey): InspectedRecord | undefined {
     const record = this.byId.get(collection)?.get(id);
     return record?.key.id === id ? record : undefined;
   }
 
-  /** Looks up whether the first organisation is stored. Until the answer arrives, records are kept. */
+  /** Finds out whether the file's first organisation is stored. Until the database has answered, records are kept. */
   private async findOut(orgId: string): Promise<void> {
     this.isKeeping = true;
     // Ignore an error of the database, because the import's next call fails too.
@@ -110,7 +110,10 @@ export class InspectedRecords implements RecordVisitor {
   }
 }
 
-/** Returns undefined if the record's outcome does not follow from a comparison alone. */
+/**
+ * Converts a record of the file. Returns undefined if the record's outcome does not follow from a comparison with the
+ * stored record alone.
+ */
 function inspectedRecord(record: OrganisationRecord, [, entry, list, index]: JsonPath): InspectedRecord | undefined {
   const { section, orgId, digest, credentials, otpEmail, invalid, givenPassword } = record;
   // The import must hash a clear password to compare it with the stored hash.
@@ -136,8 +139,8 @@ function inspectedRecord(record: OrganisationRecord, [, entry, list, index]: Jso
 }
 
 /**
- * Whether the import converts a field of the key. Then two different spellings can be the same record, and only the
- * conversion shows this.
+ * Whether the import converts a field of the key. If so, two different spellings can be the same record, which only the
+ * conversion shows.
  */
 function hasConvertedKey({ key, values }: Section): boolean {
   return values !== undefined && key.some((path) => values[path] !== undefined);

@@ -47,7 +47,10 @@ export class PhasePlanner {
     return nestedRecords(record, item.path).flatMap((nested) => this.planNext({ ...nested.record, parent }, target));
   }
 
-  /** Repeats the checks of the validation only if the file has an invalid record of this section. */
+  /**
+   * Reads a record of the file. Repeats the checks of the validation only if the file has an invalid record of this
+   * section.
+   */
   private read(section: Section, item: ExportFileItem, target: TargetOrganisation | undefined): OrganisationRecord {
     const checked = this.context.inspection.invalid.has(section.name);
     if (target === undefined) return readFileRecord(section, item, { orgId: '', checked }, item.value);

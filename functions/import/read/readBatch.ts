@@ -56,7 +56,7 @@ export async function readBatch(
   const writable = overwrites ? records.map(({ plan }) => plan) : created;
   const [equal, removed, reserved] = await Promise.all([
     readDifferences(documents, { records, created, onConflict, passwords, mirror }),
-    // Include members that exist: another import may have created a removed member again.
+    // Also check members that exist, because another import may have created a removed member again.
     findRemovedMembers(transaction, writable, beginning.memberRemovals),
     state.reservedNames.find(transaction, writable),
   ]);

@@ -52,8 +52,8 @@ export function claimsDomain({ record, claims }: RecordPlan): boolean {
 }
 
 /**
- * Bounds the memory of the cached owners. Ten thousand are usually enough, because most user names end in the same few
- * domains.
+ * The maximum number of names whose owner is kept in memory. Ten thousand are usually enough, because most user names
+ * end in the same few domains.
  */
 const MAX_KNOWN_NAMES = 10_000;
 
@@ -101,7 +101,7 @@ export class ReservedNames {
 
   /**
    * Reads which organisations reserve the names of these claims. Makes the commit fail if the version of the verified
-   * domains changes before it.
+   * domains changes before the commit.
    */
   private async readOwners(
     transaction: Transaction,

@@ -25,7 +25,7 @@ interface RolesInUse {
   readonly rolesInUse: ReadonlyMap<RecordPlan, IssueParams>;
   /**
    * User grants that a mirroring import deletes before it writes the project grants, so that they do not prevent the
-   * overwrite. The import creates them again if the file contains them.
+   * overwrite of the project grants. The import creates them again if the file contains them.
    */
   readonly early: readonly DoomedRecord[];
 }

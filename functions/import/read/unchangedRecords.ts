@@ -55,7 +55,8 @@ export async function findUnchanged(
   // every record individually.
   if (removed.size > 0) return unchanged;
   const stored = inspected.of(sections).filter(({ entry }) => targets.get(entry)?.isNew === false);
-  // A record that this import has found unchanged still exists, because the lock prevents its deletion.
+  // A record that this import has found unchanged still exists, because the import's lock prevents the deletion of the
+  // record.
   const isUnchanged = (key: DocumentKey, orgId: string) => {
     const target = inspected.find(key);
     return target?.orgId === orgId && target.unchangedIn === state;

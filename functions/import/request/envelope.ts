@@ -130,8 +130,8 @@ function requireNoOptions(fields: Readonly<Record<string, unknown>>): void {
 }
 
 /**
- * Finds the error inside an inline file, if the file caused it. If the file's brackets are unbalanced, the parser of
- * the request reports an error only after the file.
+ * Returns the error inside an inline file, if the file caused the failure. The parser of the request cannot find this
+ * error: if the file's brackets are unbalanced, it fails only after the file.
  */
 async function errorInFile(body: RequestBytes, start: number | undefined): Promise<JsonError | undefined> {
   if (start === undefined) return undefined;
@@ -166,7 +166,10 @@ function enterBody(kind: ValueKind): Treatment {
   return 'enter';
 }
 
-/** Unknown objects and lists can be large, so their content is checked piece by piece. */
+/**
+ * Decides how to read a field of the request. Unknown objects and lists can be large, so their content is checked piece
+ * by piece.
+ */
 function treatField(name: string, depth: number, kind: ValueKind): Treatment {
   if (depth > 1 || kind === 'scalar' || importFields.has(name)) return 'keep';
   return inlineFields.has(name) ? 'skip' : 'enter';

@@ -30,8 +30,8 @@ function kindOf(schema: z.ZodType) {
 
 /**
  * Reads the options in the query of a request whose body is the export file.
- * @returns undefined for a request whose body is JSON. Its query must not contain fields of the body: they would have
- *   no effect, so a call with `?dry_run=true` would write.
+ * @returns undefined for a request whose body is JSON. The query of such a request must not contain options: they would
+ * have no effect, so a call with `?dry_run=true` would write.
  * @throws IdentityError INVALID_ARGUMENT for a wrong query
  */
 export function readQuery(request: Request): ImportRequest | undefined {

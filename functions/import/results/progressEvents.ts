@@ -5,7 +5,7 @@ export type LastLine = (maxBytes: number) => string;
 
 const MIN_INTERVAL_MS = 1_000;
 /**
- * The interval between progress events grows with the elapsed time: it is this fraction of the time so far. So an
+ * The interval between progress events grows with the elapsed time: it is this fraction of the elapsed time. So an
  * import of an hour sends about a thousand events.
  */
 const MAX_PART = 1 / 300;
@@ -19,8 +19,8 @@ export class ProgressEvents {
   private wake = () => {};
 
   /**
-   * Resolves when the import has validated the file, and the audit trail has recorded the call. The first event is sent
-   * then.
+   * Resolves when the import has validated the file, and the audit trail has recorded the call. The response then sends
+   * the first event.
    */
   get begun(): Promise<void> {
     return this.beginning.promise;
@@ -36,7 +36,7 @@ export class ProgressEvents {
     this.wake();
   }
 
-  /** Sends fewer progress events to a client that reads slowly. */
+  /** Yields the events as lines. A client that reads slowly receives fewer progress events. */
   async *lines(last: Promise<LastLine>, maxBytes: number): AsyncGenerator<Uint8Array> {
     let room = maxBytes;
     const encode = (line: string) => {

@@ -14,7 +14,7 @@ export function remainingMs(
   return (elapsedMs * Math.max(0, 1 - share)) / share;
 }
 
-/** Returns undefined if the import probably ends before its timeout. */
+/** Returns by how much an import exceeds its timeout; undefined if it probably ends before its timeout. */
 export function excessOf(neededMs: number, leftMs = Number.POSITIVE_INFINITY): ImportProgress['exceedsTimeout'] {
   if (neededMs <= leftMs) return undefined;
   return { secondsNeeded: Math.ceil(neededMs / 1_000), secondsLeft: Math.max(0, Math.floor(leftMs / 1_000)) };

@@ -53,8 +53,8 @@ export class ImportReport {
   private readonly warnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
   private readonly createdOrgs = new BoundedList<string>(MAX_LISTED_ISSUES);
   /**
-   * The warnings about privileges, domains and states. They have their own list, so that other warnings cannot use up
-   * their limit.
+   * The warnings about privileges, domains and states. They have a list of their own, so that many other warnings
+   * cannot prevent the response from listing them.
    */
   private readonly writeWarnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
   /**
@@ -155,7 +155,7 @@ export class ImportReport {
     return Object.fromEntries(sums.filter(([, sum]) => sum > 0));
   }
 
-  /** Omits empty lists, as ZITADEL does. */
+  /** Returns the response, in which empty lists are omitted, as in ZITADEL. */
   toJson({ proved, dryRun, deletions = [] }: ImportFacts): ImportResponse {
     const { deleted } = this;
     const deletionsOmitted = total(deleted) - deletions.length;
@@ -211,8 +211,8 @@ function hasAny(counts: Counts): boolean {
 }
 
 /**
- * Returns a record's entry for a list in `success`. Ids in the entry are as in the file; a list in the entry is as
- * stored.
+ * Returns a record's entry for a list in `success`. The entry contains ids as the file spells them, but lists as the
+ * import stores them.
  */
 function successEntry(
   { given, json, orgId }: OrganisationRecord,
