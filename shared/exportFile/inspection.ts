@@ -217,8 +217,8 @@ export function tallyOrganisation(record: OrganisationRecord | undefined, tally:
 const MANY_ORGANISATIONS = 1_000;
 
 /**
- * Counts the organisations of a file inside the request, because this is much faster than reading all records first.
- * Does not count in a file in a bucket, because that would download the file a second time.
+ * If the request contains the file, counts the organisations, because this is much faster than first reading all
+ * records. Does not count if the file is in a bucket, because this would need a second download.
  * @throws IdentityError 413 if the file has too many organisations
  */
 async function countOrganisations(source: ExportFileSource, signal: AbortSignal, limits: FileLimits = {}) {

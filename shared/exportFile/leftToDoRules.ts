@@ -30,8 +30,8 @@ export interface FileContent {
   /** The releases that the target may run; absent if unknown. */
   readonly releases?: ReleaseRange;
   /**
-   * Whether this command itself sends the file to ZITADEL. The command then also deactivates or locks the records that
-   * are deactivated or locked in the file, so the user need not.
+   * Whether the command `identity` itself sends the file to ZITADEL. The command then also deactivates or locks the
+   * records that are deactivated or locked in the file, so the user need not.
    */
   readonly inSteps?: boolean;
   /** The secrets that the request selected. If the file lacks one of these secrets, the source lacks it too. */
@@ -102,8 +102,8 @@ const uses = recordSections.flatMap((section) =>
 );
 
 /**
- * For each fact about ZITADEL, the rules for its manual steps. If several sections share the fact, the rules apply to
- * all of them.
+ * Maps each fact about ZITADEL to the rules for its manual steps. If several sections share a fact, its rules apply to
+ * all these sections.
  */
 const rulesByFact: ReadonlyMap<ZitadelFact, readonly LeftToDoRule[]> = new Map(
   [...Map.groupBy(uses, ({ fact }) => fact)].map(([fact, shared]) => {

@@ -1,5 +1,5 @@
 // To mirror a file, an import also deletes the records that the file lacks. This module checks that a file permits
-// this, and returns the sections that the file contains completely.
+// this, and determines which sections the file contains completely.
 
 import { SECOND_MS } from '../clock.ts';
 import { invalidRequest } from '../errors/errors.ts';
@@ -42,8 +42,8 @@ export function requireMirrorable({ manifest }: Inspection): void {
 }
 
 /**
- * Returns the sections of which the file contains all records of the source, according to the manifest. A section of
- * keys is complete only if both the export and this import include keys.
+ * Returns the sections that the file contains completely, according to the manifest: the source has no other records in
+ * them. A section of keys is complete only if both the export and this import include keys.
  */
 export function mirroredSections({
   inspection: { manifest },

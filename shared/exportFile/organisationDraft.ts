@@ -25,7 +25,7 @@ export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly 
 
 export interface OrganisationHeader {
   readonly orgId: string;
-  /** The organisation's own record, which may be invalid; undefined if the file contains only the organisation's id. */
+  /** The organisation's own record, which may be invalid; undefined if the file does not contain this record. */
   readonly record: OrganisationRecord | undefined;
   readonly additions: V1Additions;
   /**
@@ -100,7 +100,7 @@ export class OrganisationDraft {
    * have lists next to records.
    */
   readonly invalidAdditions = new Set<Section>();
-  /** The sections whose record the file contains, and may complete with lists next to the record, as in v1 files. */
+  /** The sections whose record v1 files complete with lists next to the record, if the file contains the record. */
   private readonly completed = new Set<Section>();
   private hasLoginNames = false;
   private domainPolicyIssue: RecordIssue | undefined;

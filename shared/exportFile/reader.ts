@@ -162,7 +162,7 @@ export class ExportFileReader {
     return field.name === 'orgId' ? 'keep' : this.treatRecord(kind);
   }
 
-  /** Keeps a scalar, such as `null`, because the caller rejects it with the record's path. */
+  /** Does not skip a scalar, such as `null`, because the caller must reject it with the record's path. */
   private treatRecord(kind: ValueKind): Treatment {
     return this.findsOnly && kind !== 'scalar' ? 'skip' : 'glance';
   }
@@ -174,7 +174,7 @@ export class ExportFileReader {
     return 'enter';
   }
 
-  /** Returns undefined for an unknown field, and for a field with the value `null`. */
+  /** Converts a value to an item. Returns undefined for an unknown field, and for a field with the value `null`. */
   private toItem({ path, names, text, value }: SplitValue): ExportFileItem | undefined {
     const field = findField(path);
     if (text === '') return field && this.withoutText({ path, names, text, value }, field);

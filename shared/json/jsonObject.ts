@@ -15,8 +15,8 @@ export function parseObject(text = '{}'): JsonObject {
 }
 
 /**
- * Returns undefined if the text is not JSON. No schema accepts undefined, so a validation of the result rejects such a
- * text.
+ * Parses a text; returns undefined if the text is not JSON. As no schema accepts undefined, a validation of the result
+ * then fails.
  */
 export function parseIfJson(text: string): unknown {
   try {

@@ -81,10 +81,7 @@ interface RunningValue {
   readonly kind: ValueKind;
   readonly start: number;
   readonly isName: boolean;
-  /**
-   * Whether the splitter only checks and drops the value if it is too large. Otherwise, the splitter then rejects the
-   * value.
-   */
+  /** If the value is too large, the splitter only checks and drops it (true), or rejects it (false). */
   readonly isOptional: boolean;
   readonly isHeld: boolean;
   isKept: boolean;

@@ -10,8 +10,8 @@ export const tags = {
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
 /**
- * The description of an operation for the OpenAPI document. The operation's route validates requests with the same
- * contracts.
+ * The description of an operation for the OpenAPI document. The operation's route validates requests with the contracts
+ * in this description.
  */
 export interface OperationDescription {
   readonly operationId: string;

@@ -177,7 +177,7 @@ const unverified = new Map(
     .map(({ name }) => [name, warn('hash_unverified', { format: name, condition: describeVerifiers(name) })]),
 );
 
-/** Returns undefined if ZITADEL verifies the hash by default. */
+/** Returns the warning about a hash; undefined if ZITADEL verifies the hash by default. */
 export function passwordHashWarning(hash: string): RecordWarning | undefined {
   const { format, verifier } = hashVerification(hash);
   return verifier === undefined ? UNSUPPORTED : unverified.get(format);

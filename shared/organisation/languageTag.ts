@@ -88,8 +88,8 @@ function toCanonicalTag(text: string): string {
 }
 
 /**
- * A prefix of a tag may end in an extension and a key whose value it lacks. Dropping these two subtags makes the prefix
- * valid.
+ * A prefix of a tag may end in `t-m0`, which is an extension and its key without a value. Dropping these two subtags
+ * makes the prefix valid.
  */
 const MAX_OPEN_SUBTAGS = 2;
 

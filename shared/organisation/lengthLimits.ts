@@ -114,7 +114,7 @@ function textIssue(value: unknown, limit: number | undefined, path: string): Rec
   return { id: TOO_LONG_ID, key, reason: 'value_too_long', params: { field: path, limit: `${limit} bytes` } };
 }
 
-/** Whether a text may exceed a limit in bytes, because each UTF-16 code unit needs up to three bytes. */
+/** Whether a text may exceed a limit in bytes, if each UTF-16 code unit needs three bytes, which is the maximum. */
 function mayExceed(text: string, limit: number): boolean {
   return 3 * text.length > limit;
 }

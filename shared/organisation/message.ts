@@ -24,7 +24,7 @@ export interface FieldIssue {
   readonly message?: string;
 }
 
-/** The error for a record or another message of an export file. The message has one or more invalid fields. */
+/** The error for a record, or another message of an export file, that has invalid fields. */
 export class InvalidRecordError extends Error {
   override readonly name = 'InvalidRecordError';
   readonly issues: readonly FieldIssue[];

@@ -12,7 +12,7 @@ import type { Collection } from '../store/store.ts';
 
 /**
  * The path of a field in a record's JSON, such as `project.name`. `$orgId` means the record's organisation. A path that
- * starts with `=` means the constant text after it.
+ * starts with `=` means the constant text after `=`.
  */
 export type FieldPath = string;
 
@@ -28,7 +28,7 @@ export type ListPath = string;
  */
 export type RecordIssue = KeyedIssue | (AnyReasoned & { readonly id: string; readonly key: string });
 
-/** ZITADEL's key determines the reason of the issue. */
+/** An issue whose reason follows from ZITADEL's key. */
 export interface KeyedIssue {
   /** Empty if ZITADEL's message has no id. In that case, `key` is the whole message. */
   readonly id: string;
@@ -110,7 +110,10 @@ export interface Reference {
   readonly keptIfMissing?: 'provider_missing' | 'linked_provider_missing';
   /** Whether the record may lack the reference: an empty last part of `key` refers to nothing. */
   readonly optional?: true;
-  /** The result if the target belongs to another organisation; by default, such a reference is valid. */
+  /**
+   * The issue if the target belongs to another organisation. With `notCarried`, the import omits the record instead. By
+   * default, such a reference is valid.
+   */
   readonly ifForeign?: 'notCarried' | KeyedIssue;
   /**
    * The type and the parts of a unique name. If a record has claimed this name, the target may belong to another
@@ -123,8 +126,8 @@ export interface Reference {
    */
   readonly openTo?: FieldPath;
   /**
-   * The warning if the target belongs to the record's own organisation. The import then omits the record. By default, a
-   * reference to a target of the own organisation is valid.
+   * The warning if the target belongs to the record's own organisation. The import then omits the record. By default,
+   * such a reference is valid.
    */
   readonly ifOwn?: RecordWarning;
   /**

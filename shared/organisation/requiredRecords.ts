@@ -89,7 +89,7 @@ async function findGone(
   return new Set([...keys.filter(isOwn).map(documentPath), ...dependents.map(({ path }) => path)]);
 }
 
-/** Returns an empty array if the section is not one of `foreignSections`. */
+/** Returns a document with its section; an empty array if `foreignSections` does not contain the section. */
 export function withSection(stored: StoredDocument | undefined): SectionRecord[] {
   const section = foreignSections.find((candidate) => isInSection(stored?.partition, candidate));
   return section === undefined || stored === undefined ? [] : [{ section, stored }];

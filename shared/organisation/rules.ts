@@ -124,7 +124,7 @@ function goCase(name: string): string {
   return name.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Returns undefined for a field without rules. */
+/** Creates a function that checks a value by the field's rules. Returns undefined for a field without rules. */
 export function compileRules(field: DescField): FindBroken | undefined {
   if (!hasOption(field, rules)) return undefined;
   const { type, message } = getOption(field, rules);

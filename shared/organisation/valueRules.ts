@@ -35,7 +35,7 @@ const MAX_LANGUAGE_CHARACTERS = 10;
 
 /**
  * Replaces the tag of a person's language with its canonical form. Keeps a tag whose canonical form is too long for the
- * field. ZITADEL would reject the long form when it imports its own export.
+ * field, because ZITADEL would reject the long form in an import.
  */
 export const languageTag: ValueRule = textRule((text) => {
   const canonical = canonicalLanguageTag(text);
@@ -44,7 +44,7 @@ export const languageTag: ValueRule = textRule((text) => {
 
 /**
  * Replaces the language of custom texts with its canonical form. Accepts every language with an English name, because
- * each release of ZITADEL supports other languages.
+ * the supported languages differ between the releases of ZITADEL.
  */
 export const textLanguage: ValueRule = (value) => {
   const text = typeof value === 'string' ? value : '';
@@ -159,12 +159,15 @@ function isInDns(text: string): boolean {
 const atom = String.raw`[^\x00- \x7f()<>[\]:;@\\,".]+`;
 const dotAtoms = new RegExp(`^${atom}(?:\\.${atom})*@${atom}(?:\\.${atom})*$`);
 
-/** Whether a text is an e-mail address without quotes, comments and angle brackets. DNS may not permit the domain. */
+/**
+ * Whether a text is an e-mail address without quotes, comments and angle brackets. Does not check that DNS permits the
+ * domain.
+ */
 export function isDotAtoms(text: string): boolean {
   return dotAtoms.test(text);
 }
 
-/** Returns an empty text if DNS does not permit the domain's letters outside ASCII. */
+/** Converts a domain to its form in DNS. Returns an empty text if DNS does not permit its letters outside ASCII. */
 function asciiDomain(domain: string): string {
   if (/^\p{ASCII}*$/u.test(domain)) return domain;
   // The conversion would drop text after a slash or a colon.
@@ -186,7 +189,8 @@ const extension =
  */
 function toE164(text: string): string | undefined {
   if (!viable.test(text)) return undefined;
-  // The text may contain the international prefix `00` of Switzerland, ZITADEL's default region, after the plus sign.
+  // After the plus sign, remove the international prefix `00` of Switzerland, because Switzerland is ZITADEL's default
+  // region.
   const digits = digitsOf(text).replace(/^00(?=[1-9])/, '');
   return parsePhoneNumberFromString(`+${digits}`, { extract: false })?.number;
 }
@@ -202,7 +206,8 @@ function digitsOf(text: string): string {
 }
 
 function asciiDigit(character: string): string {
-  // The ten digits of a script are consecutive code points. Mathematical digits are several such sets in a row.
+  // The ten digits of a script are consecutive code points. Several sets of mathematical digits follow each other,
+  // hence `% 10`.
   let first = character.codePointAt(0) ?? 0;
   const code = first;
   while (/^\p{Nd}$/u.test(String.fromCodePoint(first - 1))) first--;

@@ -1,5 +1,5 @@
 // Declares the types of facts. A fact describes what ZITADEL does to records or their fields. Each section's row
-// contains its facts.
+// contains the facts about its records.
 
 import type { IssueRow, IssueValues } from '../errors/issueText.ts';
 import type { JsonObject } from '../json/jsonObject.ts';
@@ -145,7 +145,7 @@ export interface ZitadelBehaviour {
   readonly exportsPartly?: true;
   readonly caseless?: CaselessName;
   /**
-   * Whether ZITADEL may store a record in another organisation than the file does. Comparisons must then search the
+   * Whether ZITADEL may store a record in another organisation than in the file. If so, comparisons must search the
    * whole instance.
    */
   readonly movesRecords?: true;

@@ -17,8 +17,8 @@ export interface ReleaseRow {
   /** Whether imports and exports contain the states of organisations and users. */
   readonly hasStates: boolean;
   /**
-   * Whether ZITADEL stores all events of an aggregate under the owner of the first event. The values for 2.71 and 4
-   * were observed; the value for 3 is assumed.
+   * Whether ZITADEL stores all events of an aggregate, such as a user, under the owner of the first event. The values
+   * for 2.71 and 4 were observed; the value for 3 is assumed.
    */
   readonly writesToFirstOwner: boolean;
 }

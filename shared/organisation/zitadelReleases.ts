@@ -14,7 +14,7 @@ export const writingToFirstOwner = rangeOf(({ writesToFirstOwner }) => writesToF
 /** The releases that store new events of an aggregate under the owner that the request determines. */
 export const writingToOwner = rangeOf(({ writesToFirstOwner }) => !writesToFirstOwner);
 export const allReleases: ReleaseRange = {};
-/** The releases that refuse to import a person if their settings do not allow the password hash. */
+/** The releases that refuse to import a person if ZITADEL's settings do not allow the password hash. */
 export const refusingHashes = { since: 'June 2026' } as const satisfies ReleaseRange;
 
 /**

@@ -12,7 +12,7 @@ export class IgnoredFields {
   private readonly knownNames: readonly string[];
   private readonly ignored = new Map<string, IgnoredField>();
 
-  /** @param knownFields maps both spellings of each known field to the name to suggest */
+  /** @param knownFields maps both spellings of each known field to the name that a warning may suggest */
   constructor(knownFields: ReadonlyMap<string, string>) {
     this.knownNames = [...new Set([...knownFields.values()].map(snakeCase))];
   }
@@ -32,7 +32,7 @@ export class IgnoredFields {
 
 /**
  * Lists the unknown fields of a request. A field with the value `null` counts as absent.
- * @param knownFields maps both spellings of each known field to the name to suggest
+ * @param knownFields maps both spellings of each known field to the name that a warning may suggest
  */
 export function ignoredFields(body: unknown, knownFields: ReadonlyMap<string, string>): readonly IgnoredField[] {
   const ignored = new IgnoredFields(knownFields);

@@ -92,7 +92,7 @@ export const domainSection: Section = {
     exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' },
     parts: [
       // With the default domain policy, ZITADEL verifies a domain when the import adds it. The import's own
-      // verification then fails.
+      // verification then fails with this error.
       { type: 'domain_isverified', done: taken('Errors.Already.Exists').id },
       { type: NOT_PRIMARY },
     ],

@@ -82,8 +82,8 @@ export const userGrantSection: Section = {
       collection: 'projectGrants',
       key: ['projectGrantId'],
       missing: grantMissing,
-      // If the organisation owns the project, the user grant needs no project grant. ZITADEL then reports a missing
-      // role.
+      // If the user grant's organisation owns the project, ZITADEL reports a missing role instead of a missing project
+      // grant.
       missingBesideOwn: { collection: 'projects', issue: roleMissing },
       optional: true,
       check: checkUsedProjectGrant,

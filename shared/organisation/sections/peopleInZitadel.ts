@@ -14,8 +14,8 @@ const INITIAL = 'USER_STATE_INITIAL';
 const ADDRESS_VERIFIED = 'user.email.isEmailVerified';
 
 /**
- * Returns the state that a person has in ZITADEL after an import by the command. The command itself deactivates or
- * locks people after ZITADEL has imported them, so these states stay the same.
+ * Returns the state that a person has in ZITADEL after an import by the command. People who are deactivated or locked
+ * keep their state, because the command deactivates or locks them after ZITADEL has imported them.
  * @param hasPassword whether the import has a password or a hash for the person
  */
 export function stateInZitadel(state: string | undefined, isVerified: boolean, hasPassword: boolean): string {

@@ -185,7 +185,8 @@ function withoutOwnerTypes({ idps, ...policy }: JsonObject, isOwnProvider: OwnPr
 
 function keepIdps(policy: JsonObject, isKept: (id: string) => boolean): void {
   const kept = listed(policy.idps).filter((idp) => isKept(textAt(idp, 'idpId', '')));
-  // Remove an empty list: canonical JSON never contains one, and the record's digest must match the manifest.
+  // Remove an empty list, because canonical JSON never contains an empty list, and the record's digest must match the
+  // manifest.
   if (kept.length === 0) delete policy.idps;
   else policy.idps = kept;
 }

@@ -65,7 +65,7 @@ export type ValueRule = (value: unknown) => {
  */
 export interface NestedRecords {
   readonly list: FieldPath;
-  /** The section of the inner records. Its phase comes after the phase of the outer record. */
+  /** The section of the inner records. Imports write this section in a later phase than the outer record. */
   readonly section: Section;
   readonly toJson: (element: JsonObject, parent: JsonObject) => JsonObject;
 }
@@ -299,8 +299,8 @@ export interface Section {
     readonly parts?: readonly { readonly type: string; readonly done?: string }[];
   };
   /**
-   * `field` is the list in `success` of an import's response to which the import adds a written record (zitadel 5.8).
-   * Each entry is an id or an object.
+   * `field` is a list in `success` of an import's response (zitadel 5.8). The import adds an entry for each written
+   * record to this list. An entry is an id or an object.
    */
   readonly success?: {
     readonly field: string;

@@ -33,7 +33,7 @@ export const stateless: FieldFact = {
   ],
 };
 
-/** The states of users without access that an import into ZITADEL can set. */
+/** The states without access that an import into ZITADEL can set for users. */
 const importedStates = new Set(['USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);
 
 export const userStates: readonly FieldFact[] = [

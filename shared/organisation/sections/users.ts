@@ -72,8 +72,8 @@ export const humanUserSection: Section = {
   ],
   nested: nestedLinks,
   optional: ['user.email.isEmailVerified', 'user.phone.isPhoneVerified', 'user.requestPasswordlessRegistration'],
-  // Without the second factor, the person would be less protected. So an import rejects a person with an invalid TOTP
-  // seed.
+  // Without the second factor, the person would be less protected. So an import rejects the person if this field is
+  // invalid.
   needed: ['user.otpCode'],
   check: checkPerson,
   credentials: Object.values(personCredentials),
