@@ -62,8 +62,8 @@ const origins = z.string().transform((text, context) => {
 const proxies = z.string().regex(/^\d$/, 'must be a number from 0 to 9').transform(Number);
 
 /**
- * The ways in which an instance is hosted: clients send requests to a process, to the URL of a single function, or to a
- * load balancer in front of several functions.
+ * The ways in which an instance is hosted. They differ in what clients call: a process, the URL of a single function,
+ * or a load balancer in front of several functions.
  */
 const hostings = ['process', 'function', 'load_balancer'] as const;
 type Hosting = (typeof hostings)[number];

@@ -14,7 +14,7 @@ export const fixedLimits = {
   // This limit applies to texts that ZITADEL keeps in an index. PostgreSQL permits 2,704 bytes in an index entry, which
   // also contains ids.
   indexedBytes: 2_600,
-  // ZITADEL's greatest limit on the length of a text is 40,000.
+  // This limit applies to other texts, unless ZITADEL permits more in a field; see `byteLimit`.
   textBytes: 64_000,
   listElements: 5_000,
   headerBytes: 16_384,
@@ -111,7 +111,7 @@ const limitTable = {
     text: 'time for the headers of a request',
   },
   headerBytes: fixed('headerBytes', 'bytes', 'bytes of the path and of the headers of a request'),
-  // The timeout must be longer than that of the proxy in front of the service: Google's load balancers reuse a
+  // The timeout must be longer than that of the proxy in front of the service. Google's load balancers reuse a
   // connection for up to 600 s.
   keepAliveMs: {
     unit: 'duration',

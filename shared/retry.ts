@@ -2,11 +2,11 @@ import { type Clock, systemClock } from './clock.ts';
 
 export interface RetryPolicy {
   /**
-   * Returns how many attempts in a row may fail if the last of them failed with this error: 1 for a permanent error,
-   * Infinity for retries without limit.
+   * Returns how many attempts in a row may fail if the last attempt failed with this error. Returns 1 for a permanent
+   * error, Infinity for retries without limit.
    */
   readonly attempts: (reason: unknown) => number;
-  /** The maximum delay after the first failure, in milliseconds. Each further failure doubles it. */
+  /** The maximum delay after the first failure, in milliseconds. Each further failure doubles the maximum. */
   readonly initialDelayMs: number;
   readonly maxDelayMs: number;
   /**

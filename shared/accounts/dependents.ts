@@ -182,7 +182,7 @@ export function refersTo({ key: { collection }, stored }: Stored, users: Pick<De
 }
 
 /**
- * Yields documents that would refer to deleted records, but are not themselves in the deleted organisations: tokens and
+ * Yields documents that are not in the deleted organisations, but would refer to deleted records. These are tokens and
  * instance roles of the organisations' users, and records of other organisations. A record comes before the records to
  * which it refers, so that a repeated deletion finds the remaining records after an interruption.
  */

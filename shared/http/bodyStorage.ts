@@ -13,7 +13,7 @@ const maxWriteBufferBytes = 4 * spoolBatchBytes;
 const chunkBytes = 64 * 1024;
 
 export interface ReceivedBody {
-  /** In bytes. */
+  /** The size of the body in bytes. */
   readonly size: number;
   /**
    * Reads the bytes from `start` up to `end` (default: all). Callers may read several times, also at the same time. A

@@ -7,7 +7,7 @@ import { log, requestFields } from '../log.ts';
 
 /**
  * A response with known content, which the server writes without a stream. Creating a stream takes ten times as long as
- * the rest of the response, so this class creates it only if code of this process reads the body.
+ * the rest of the response. So this class creates a stream only if code of this process reads the body.
  */
 class CompleteResponse extends Response {
   readonly content: string | Uint8Array<ArrayBuffer>;

@@ -100,7 +100,7 @@ function parseKeyFile(text: string, invalid: CreateError): unknown {
   }
 }
 
-/** Parses a private key, and rejects a key with which a signature would take longer than milliseconds. */
+/** Parses a private key, and rejects a key with which a signature would take more than some milliseconds. */
 function readKey(text: string, invalid: CreateError): KeyObject {
   const key = attempt(() => createPrivateKey({ key: text, format: 'pem' }));
   if (key === undefined) throw invalid('invalid private_key: must be a PEM private key');

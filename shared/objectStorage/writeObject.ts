@@ -142,8 +142,8 @@ async function cancelUnlessComplete(
 
 /**
  * Sends a chunk until Cloud Storage has stored all of it. After a transient error, asks for the state of the upload,
- * and continues from there. Replaces the library's own upload stream, which sends credentials only to Google's
- * endpoint, cannot abort a request in flight, and does not notice a success if the last response is lost.
+ * and continues from there. Replaces the library's own upload stream. The library sends credentials only to Google's
+ * endpoint, and cannot abort a request in flight. It also does not notice a success if the last response is lost.
  * @throws IdentityError if the upload fails; the error contains the URI of the object. After an abort, the signal's
  * reason
  */

@@ -101,8 +101,8 @@ async function run(
 }
 
 /**
- * Describes the headers with the timeout of a call, for gRPC and for Connect: the name, the pattern of the value, and
- * the milliseconds of each unit.
+ * The headers with the timeout of a call, for gRPC and for Connect. Each row contains the header's name, the pattern of
+ * its value, and the milliseconds of each unit.
  */
 const timeouts = [
   { name: 'grpc-timeout', pattern: /^(\d{1,8})([HMS])$/, milliseconds: { H: 3_600_000, M: 60_000, S: 1_000 } },

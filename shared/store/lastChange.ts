@@ -19,8 +19,8 @@ export function isOfAnImport(stored: StoredDocument): boolean {
 }
 
 /**
- * Returns the version of a record after the last change by a call other than an import. Returns undefined if there was
- * no such change.
+ * Returns the version that a record had after its last change by a call other than an import. Returns undefined if
+ * there was no such change.
  * @param version the document's present version; undefined in a dry run
  */
 export function callVersion(stored: StoredDocument, version: string | undefined): string | undefined {

@@ -61,7 +61,7 @@ export async function openStore(
 }
 
 /**
- * Opens the keyring of a database, which may be empty.
+ * Opens the keyring of a database. The keyring may be empty.
  * @throws IdentityError if a key is invalid
  */
 export function openKeyring({ masterKey, directory }: StoreLocation): Keyring {

@@ -132,8 +132,8 @@ class TransactionAttempt implements Transaction {
 // The limit at which a commit is rejected. It exceeds `MAX_COMMIT_BYTES`, because callers only estimate sizes, but
 // stays below the emulator's limit of 4 MiB.
 const HARD_LIMIT_BYTES = MAX_COMMIT_BYTES * 1.3;
-// The assumed bytes of a write, without the id and the fields: the path before the id, the precondition, and the tags
-// and lengths of messages.
+// The assumed number of bytes of a write in addition to the id and the fields. They contain the path before the id, the
+// precondition, and the tags and lengths of messages.
 const BYTES_PER_WRITE = 150;
 const BYTES_PER_FIELD = 24;
 

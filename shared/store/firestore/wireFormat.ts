@@ -18,8 +18,8 @@ export function varintTag(field: number): number {
 }
 
 /**
- * Writes a message backwards, from its last byte to its first, because the length of a nested message precedes the
- * message, but is known only after the message is written. So callers write the last field first.
+ * Writes a message backwards, from its last byte to its first. The reason is that the length of a nested message
+ * precedes the message, but is known only afterwards. So callers write the last field first.
  */
 export class WireWriter {
   private buffer: Buffer;

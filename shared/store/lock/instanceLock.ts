@@ -140,8 +140,8 @@ function unknownHolder(): LockHolder {
 }
 
 /**
- * Waits for an event in this process, but only for a limited time, because the release of the lock in another process
- * causes no event here.
+ * Waits for an event in this process, but only for a limited time. If another process releases the lock, there is no
+ * event in this process.
  */
 async function waitFor(event: Promise<void>, milliseconds: number, signal: AbortSignal): Promise<void> {
   const ended = new AbortController();

@@ -115,9 +115,9 @@ export const KEY_FENCE_MS = KEY_CHECK_INTERVAL_MS + 15_000;
 
 /**
  * Creates the guard of a database in Cloud Firestore. It checks format and keys at the first operation, and then once a
- * minute, because another version may migrate the database while this process runs, and `identity rekey` may change the
- * keys. A check in every commit would be too slow in Cloud Firestore. A database without a key gets its key with its
- * first secret.
+ * minute, because both can change. Another version may migrate the database, and `identity rekey` may change the keys.
+ * A check in every commit would be too slow in Cloud Firestore. A database without a key gets its key with its first
+ * secret.
  */
 export function sharedGuard(keyring: Keyring): DatabaseGuard {
   let checkedAt = Number.NEGATIVE_INFINITY;

@@ -35,8 +35,8 @@ export class LogFile {
   });
 
   /**
-   * Returns the size of the log in bytes. It is close to the size of the content that is in use, because once the
-   * content is in the database, the next commit shortens the file to a few megabytes.
+   * Returns the size of the log in bytes. The size is close to that of the content in use. Once the content is in the
+   * database, the next commit shortens the file to a few megabytes.
    */
   size(): number {
     // The file may be closed already, because a snapshot can be closed after the store.
