@@ -146,7 +146,7 @@ const userReferences = sections.flatMap((section) =>
   (section.references ?? []).filter(isRequiredUser).map((reference) => ({ section, reference })),
 );
 
-/** The users to delete. The keys are their ids, the values are the ids of their organisations. */
+/** The users to delete. The keys are the users' ids, the values are the ids of their organisations. */
 export type DeletedUsers = ReadonlyMap<string, string>;
 
 export async function* findReferring(store: Scanned, users: DeletedUsers): AsyncGenerator<readonly Stored[]> {

@@ -34,7 +34,9 @@ export function isNotInSource(reason: string | undefined): boolean {
   return reason?.endsWith('_not_in_source') === true;
 }
 
-/** The manual steps by their reasons. Programs may rely on the reasons, but not on the texts, which can change. */
+/**
+ * The manual steps. The keys are the reasons. Programs may rely on the reasons, but not on the texts, which can change.
+ */
 export const manualSteps = {
   instance_not_exported: {
     text: `no export contains ${INSTANCE_CONTENT}`,

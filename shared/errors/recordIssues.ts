@@ -3,8 +3,8 @@ import { type IssueParams, type IssueRow, issueParams, type ParametersOf } from 
 const USE_ANOTHER_ID = 'give the record another id, or import into another instance';
 
 /**
- * The errors about records in an import into this service, by reason. A response contains the reason and ZITADEL's
- * message; the command prints the text.
+ * The errors about records in an import into this service. The keys are the reasons. A response contains the reason and
+ * ZITADEL's message; the command prints the text.
  */
 export const instanceIssues = {
   record_exists: {
@@ -188,8 +188,8 @@ const REGISTER_ANEW = 'the person must register an authenticator app';
 const CLOSE_IT = 'deactivate or lock the record in the target';
 
 /**
- * Further errors about records in an import into ZITADEL, by reason. The command finds most of these problems itself,
- * because ZITADEL's responses report only a few.
+ * Further errors about records in an import into ZITADEL. The keys are the reasons. The command finds most of these
+ * problems itself, because ZITADEL's responses report only a few.
  */
 export const zitadelIssues = {
   hash_cost_refused: {

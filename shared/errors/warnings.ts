@@ -2,7 +2,8 @@ import { withoutEmpty } from '../defined.ts';
 import { type IssueParams, type IssueRow, issueParams, issueText, type ParametersOf } from './issueText.ts';
 
 /**
- * The warnings of imports by their reasons. Programs may rely on the reasons, but not on the texts, which can change.
+ * The warnings of imports. The keys are the reasons. Programs may rely on the reasons, but not on the texts, which can
+ * change.
  */
 export const warnings = {
   field_ignored: {

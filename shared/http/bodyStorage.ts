@@ -178,7 +178,7 @@ export class BodyBudget {
   }
 
   /**
-   * Counts bytes in memory if the limits permit them.
+   * Counts bytes as stored in memory, if the limits permit this.
    * @returns whether the limits permit the bytes
    */
   takeMemory(bytes: number): boolean {

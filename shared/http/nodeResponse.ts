@@ -57,7 +57,7 @@ export function hasLeft({ socket }: Incoming, outgoing: Outgoing): boolean {
   return isHttp1(outgoing) ? socket.destroyed : outgoing.stream.closed;
 }
 
-/** Aborts a response, so that the client does not take the part that it has received for a complete body. */
+/** Aborts a response, so that the client does not mistake the received part for a complete body. */
 export function abortResponse(outgoing: Outgoing): void {
   if (isHttp1(outgoing)) {
     // Over HTTP/1.0, the end of the connection is the end of the body. Only a reset shows the client that the body is

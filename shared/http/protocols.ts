@@ -1,6 +1,6 @@
 // Serves HTTP/1 and HTTP/2 on one port, as ZITADEL does: gRPC clients use HTTP/2 without TLS, browsers and probes use
 // HTTP/1. Node has no server for both without TLS. So there are two servers, and the first bytes of a connection decide
-// which of them receives it.
+// which server receives the connection.
 
 import { createServer as createHttp1Server, type Server as Http1Server } from 'node:http';
 import { createServer as createHttp2Server, type Http2Server, type Http2ServerRequest } from 'node:http2';

@@ -1,7 +1,7 @@
 // Passes Node's requests to an application, and writes the responses. @hono/node-server converts the requests. We write
 // the responses ourselves, because exports stream for minutes. If a body fails before its first byte, the client
-// receives an error response. If it fails later, the response is aborted, so that the client cannot take a part for a
-// complete file. A client that does not read loses its connection; otherwise it would keep a snapshot open. RPCs also
+// receives an error response. If it fails later, the response is aborted, so that the client cannot mistake a part for
+// a complete file. A client that does not read loses its connection; otherwise it would keep a snapshot open. RPCs also
 // need trailers.
 
 import { constants, Http2ServerRequest } from 'node:http2';
@@ -76,9 +76,9 @@ const PART_BYTES = 64 * 1024;
 
 /**
  * Writes a response to its socket with backpressure; never rejects. If the body fails before its first bytes, writes an
- * error response. If it fails later, logs the error and aborts the response, so that the client cannot take a part for
- * a complete body. If the client disconnects, cancels the body. If the response has a `trailer` header, the caller has
- * already set the trailers on `outgoing`. Such a response has no content length, because HTTP/1 sends trailers only
+ * error response. If it fails later, logs the error and aborts the response, so that the client cannot mistake a part
+ * for a complete body. If the client disconnects, cancels the body. If the response has a `trailer` header, the caller
+ * has already set the trailers on `outgoing`. Such a response has no content length, because HTTP/1 sends trailers only
  * with chunked encoding.
  */
 export async function writeResponse(response: Response, outgoing: Outgoing, options: WriteOptions): Promise<void> {

@@ -87,7 +87,8 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     return isAmbiguous(incoming) ? httpMalformed() : undefined;
   };
   const respond = async (incoming: Incoming, outgoing: Outgoing, rejection: IdentityError | undefined) => {
-    // Bytes that arrived after the request may reset its stream, so let the server process them first.
+    // Bytes that arrived after the request may reset the stream of the request, so let the server process these bytes
+    // first.
     await setImmediate();
     if (hasLeft(incoming, outgoing)) return;
     const error = rejection ?? rejectionOf(incoming);
@@ -109,7 +110,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   };
   for (const server of [http1, http2]) handleRequests(server, handle);
   http1.on('connect', (_incoming, socket) => {
-    // If the response to an earlier request is still missing, the client would take this error for that response. So
+    // If the response to an earlier request is still missing, the client would mistake this error for that response. So
     // only close the connection.
     if (requests.of(socket).size > 0) socket.destroy();
     else writeRawError(socket, methodNotAllowed());

@@ -117,8 +117,8 @@ interface Layer {
 const withoutBody = fieldNames.filter((name) => name !== 'body');
 
 /**
- * Opens the temporary file for written documents. Encrypts their secrets with a key that exists only in this process,
- * because the blocks of a deleted file can be recovered from the disk.
+ * Opens the temporary file for written documents. Encrypts the documents' secrets with a key that exists only in this
+ * process, because the blocks of a deleted file can be recovered from the disk.
  */
 function openLayer(collectionsWithBody: ReadonlySet<Collection>): Layer {
   const keyring = temporaryKeyring();

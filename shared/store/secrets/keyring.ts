@@ -78,7 +78,7 @@ export class Keyring {
 
   /**
    * Keeps only the keys with these ids in the key file. Moves every other key to a file of its own, because restoring
-   * an earlier backup needs it. This process keeps all keys in memory.
+   * an earlier backup needs this key. This process keeps all keys in memory.
    */
   retain(ids: readonly string[]): void {
     if (this.keys().some(({ id }) => !ids.includes(id)))

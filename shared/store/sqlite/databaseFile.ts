@@ -29,8 +29,8 @@ const OPEN_TIMEOUT_MS = 5_000;
 const PAUSE_MS = 10;
 
 /**
- * Creates the database file if it is missing. Otherwise checks its format and its master key, without writing to it.
- * Only the file's owner can read it, because it contains password hashes. SQLite gives its journal files the same
+ * Creates the database file if it is missing. Otherwise checks the file's format and master key, without writing to the
+ * file. Only the owner can read the file, because it contains password hashes. SQLite gives its journal files the same
  * permissions.
  * @throws IdentityError UNAVAILABLE if the file has another format, or its master key is missing or wrong;
  * FAILED_PRECONDITION if the file is read-only. Error if SQLite or the file system refuses an operation

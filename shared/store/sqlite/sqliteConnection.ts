@@ -29,12 +29,12 @@ export interface ConnectionOptions {
 
 /**
  * The size in bytes to which SQLite shortens the write-ahead log once its content is in the database. Commits were not
- * faster with a larger file. If the file is small, its size shows how much of it is in use.
+ * faster with a larger file. The size of a small file shows how much of the log is in use.
  */
 export const KEPT_LOG_BYTES = 4 * 2 ** 20;
 /**
- * The number of pages in the log after which a commit moves them into the database. Usually `Checkpoints` has moved
- * them before.
+ * If the log has this number of pages, a commit itself moves them into the database. Usually, `Checkpoints` has moved
+ * them earlier.
  */
 const CHECKPOINT_PAGES = 16_000;
 
