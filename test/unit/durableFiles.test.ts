@@ -8,8 +8,14 @@ import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 // Modules that an earlier test file has loaded do not know the mocks, and later files must not get them.
 vi.hoisted(() => vi.resetModules());
 afterAll(() => void vi.resetModules());
-vi.mock('node:fs', { spy: true });
-vi.mock('node:fs/promises', { spy: true });
+vi.mock(import('node:fs'), async (importOriginal) => {
+  const { spiedFs } = await import('../support/files/spiedFileSystem.ts');
+  return spiedFs(await importOriginal());
+});
+vi.mock('node:fs/promises', async (importOriginal) => {
+  const { spiedFsPromises } = await import('../support/files/spiedFileSystem.ts');
+  return spiedFsPromises(await importOriginal<typeof import('node:fs/promises')>());
+});
 
 let directory: string;
 let target: string;

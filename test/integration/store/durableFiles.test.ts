@@ -13,13 +13,14 @@ import { temporaryDirectory } from '../../support/processes/temporaryDirectory.t
 // Modules that an earlier test file has loaded do not know the mocks, and later files must not get them.
 vi.hoisted(() => vi.resetModules());
 afterAll(() => void vi.resetModules());
-// The streams of `node:fs` do not work as spies.
-vi.mock('node:fs', async (importOriginal) => {
-  const original = await importOriginal<typeof import('node:fs')>();
-  const { openSync, fsyncSync, renameSync } = original;
-  return { ...original, openSync: vi.fn(openSync), fsyncSync: vi.fn(fsyncSync), renameSync: vi.fn(renameSync) };
+vi.mock(import('node:fs'), async (importOriginal) => {
+  const { spiedFs } = await import('../../support/files/spiedFileSystem.ts');
+  return spiedFs(await importOriginal());
 });
-vi.mock('node:fs/promises', { spy: true });
+vi.mock('node:fs/promises', async (importOriginal) => {
+  const { spiedFsPromises } = await import('../../support/files/spiedFileSystem.ts');
+  return spiedFsPromises(await importOriginal<typeof import('node:fs/promises')>());
+});
 
 const { signal } = new AbortController();
 let directory: string;
