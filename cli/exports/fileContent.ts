@@ -48,8 +48,8 @@ export function storedContent(
 }
 
 /**
- * Returns content that can be read repeatedly: the given content if it is repeatable, otherwise a copy. A large copy is
- * stored in a temporary file.
+ * Returns content that can be read repeatedly. This is the given content if it is repeatable, otherwise a copy. A large
+ * copy is stored in a temporary file.
  * @throws IdentityError SPOOL_FULL or SPOOL_UNUSABLE if the copy cannot be stored
  */
 export async function makeRepeatable(

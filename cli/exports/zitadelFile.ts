@@ -89,8 +89,8 @@ class ZitadelFile {
 
   /**
    * Yields the file without its manifest. ZITADEL imports the grants of organisations in the order of the file. A
-   * record that refers to another organisation's project must therefore come after all grants: it follows in a second
-   * entry of its organisation, after the first entries of all organisations.
+   * record that refers to another organisation's project must therefore come after all grants. So such a record follows
+   * in a second entry of its organisation, after the first entries of all organisations.
    */
   private async *json(): AsyncGenerator<Uint8Array> {
     yield* this.entries(() => true, false);

@@ -7,8 +7,8 @@ import type { OpenSide } from './openSides.ts';
 const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);
 
 /**
- * If the target is ZITADEL, warnings about records become manual steps. Warnings with these reasons are exceptions:
- * they remain warnings.
+ * If the target is ZITADEL, warnings about records become manual steps. Warnings with these reasons are exceptions, and
+ * remain warnings.
  */
 const keptReasons: ReadonlySet<string> = new Set([
   'privilege_added',

@@ -100,7 +100,10 @@ export function restoreDeleted(
   return [{ what }];
 }
 
-/** If the source is an object in Cloud Storage, returns the step that deletes it, because it can contain secrets. */
+/**
+ * If the source is an object in Cloud Storage, returns the step that deletes this object, because the object can
+ * contain secrets.
+ */
 function sourceObject(from: string): ManualStep[] {
   if (parsePlace(from).kind !== 'object') return [];
   const what = `delete the object ${from}, if you created the object for the migration`;

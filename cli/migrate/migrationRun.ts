@@ -1,5 +1,5 @@
-// A running migration. Its state exists only in this process: to continue an interrupted migration, the user runs the
-// command again.
+// A running migration. Its state exists only in this process. So the user runs the command again to continue an
+// interrupted migration.
 
 import { defined } from '../../shared/defined.ts';
 import type { RecordWarning } from '../../shared/errors/warnings.ts';

@@ -87,7 +87,10 @@ interface MigrationDifference {
 }
 
 interface MigrationProof {
-  /** How both sides were compared: field by field, or by size and checksum if the command cannot read the target. */
+  /**
+   * How both sides were compared. `fields` means field by field. `checksum` means by size and checksum, because the
+   * command cannot read the target.
+   */
   readonly method: 'fields' | 'checksum';
   readonly provedAt: string;
   readonly description: string;

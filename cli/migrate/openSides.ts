@@ -28,7 +28,8 @@ export async function openSides(call: MigrationCall, settings: MigrationSettings
     const source = await examine('from', settings.from, from, call);
     const target = await examine('to', settings.to, to, call);
     requireOtherInstance(source, target);
-    // If a side is an object in a bucket, `--timeout` has an effect too: it limits the retries after a lost connection.
+    // If a side is an object in a bucket, `--timeout` has an effect too, because it limits the retries after a lost
+    // connection.
     const isLimited = source.kind === 'object' || target.kind === 'object';
     const { timeout, ...others } = call.options;
     await requireEffects(isLimited ? others : { timeout, ...others }, call.signal, source, target);

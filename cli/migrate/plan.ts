@@ -40,7 +40,7 @@ export interface MadePlan {
   readonly present: ReadonlySet<string>;
 }
 
-/** Makes the plan of a migration: compares the export with the target, and makes a dry run of the import. */
+/** Makes the plan of a migration. For this, compares the export with the target, and makes a dry run of the import. */
 export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<MadePlan> {
   const { source, target } = sides;
   const { targetDigest, credentials, present, leftToDo, conflicts, surveyed } = await surveyExport(run, sides);

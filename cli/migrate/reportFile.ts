@@ -21,7 +21,7 @@ function printerOf(report: string): Printer | undefined {
 }
 
 /**
- * Requires that the command can write the report: its file has a known extension and does not exist.
+ * Requires that the file of the report has a known extension and does not exist.
  * @throws IdentityError USAGE_INVALID if the extension is unknown. Also throws the errors of `requireFreeFile`
  */
 export async function requireReportable(report: string | undefined): Promise<void> {

@@ -79,7 +79,7 @@ export function targetOptions(settings: MigrationSettings, dryRun: boolean): Pla
   const { from: _, to: __, secretFiles: ___, ...options } = settings;
   const { withPasswords, withOtp, withKeys } = options;
   // The export contains only the selected organisations, so the import needs no selection. A mirroring import is an
-  // exception: it rejects the default organisation unless its id is selected.
+  // exception, because it rejects the default organisation unless its id is selected.
   const selected = options.mirror === true ? { ...everything, orgIds: options.orgIds } : everything;
   return { ...options, ...selected, asked: { withPasswords, withOtp, withKeys }, dryRun, ids: false };
 }

@@ -36,7 +36,7 @@ export interface ComparedRecord {
 export const recordContent = z.object({
   /** The record's canonical JSON, without its secrets. */
   body: z.string(),
-  /** The digests of the secrets, by the paths of their fields. */
+  /** The digests of the secrets. The keys are the paths of the secret fields. */
   secrets: z.record(z.string(), z.string()),
   /**
    * Whether the person has the OTP e-mail factor. Absent if the export does not contain this information, or if the

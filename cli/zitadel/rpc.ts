@@ -206,7 +206,7 @@ export function rpcClient<Service extends DescService>(
 
 /**
  * Whether ZITADEL accepts a header that selects the given organisation. Returns false if ZITADEL does not have this
- * organisation (yet).
+ * organisation, or does not have it yet.
  * @throws IdentityError ZITADEL_HEADER_LOST if ZITADEL uses another organisation instead
  */
 export async function hasContext(connection: ZitadelConnection, orgId: string): Promise<boolean> {

@@ -61,11 +61,12 @@ export interface RecognisedReleases {
 
 /**
  * Finds out which release ZITADEL has, from the fields that its imports know. Each release has a field that older
- * releases lack. Beginning with the newest release, sends an import with this field over REST, without a token and with
- * a value of the wrong type. If the release knows the field, its gateway cannot parse the value, and responds with 400.
- * Any other release ignores the field, and responds with 401. Over gRPC-Web there would be no difference, because
- * protobuf ignores an enumeration of the wrong type even if it knows the field. The version of the instance is not
- * enough, because it is not always known, and because a patch of any release may begin to reject hashes.
+ * releases lack. Beginning with the newest release, sends an import with this field over REST. The request has no
+ * token, and the value of the field has the wrong type. If the release knows the field, its gateway cannot parse the
+ * value, and responds with 400. Any other release ignores the field, and responds with 401. Over gRPC-Web there would
+ * be no difference, because protobuf ignores an enumeration of the wrong type even if it knows the field. The version
+ * of the instance is not enough, because it is not always known, and because a patch of any release may begin to reject
+ * hashes.
  */
 export async function readReleases(
   connection: ZitadelServer,
@@ -83,7 +84,10 @@ export async function readReleases(
 
 const IMPORT_PATH = '/admin/v1/import';
 
-/** The import would fail even with a token, because its organisation has an empty name. */
+/**
+ * Returns the status of the response to an import without a token. The import would fail even with a token, because its
+ * organisation has an empty name.
+ */
 async function statusOf(connection: ZitadelServer, { organisation }: SignedReleases['sign']): Promise<number> {
   const body = JSON.stringify({ dataOrgs: { orgs: [{ org: { name: '' }, ...organisation }] } });
   return (await send(connection, { method: 'POST', path: IMPORT_PATH, body })).status;

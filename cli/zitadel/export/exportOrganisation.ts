@@ -130,8 +130,8 @@ function exportError(connection: ZitadelConnection, orgId: string, error: unknow
 }
 
 // ZITADEL exports a grant or a membership only if the same export contains all records to which it refers. So the
-// export of a single organisation lacks its grants to other organisations. It also lacks the memberships and grants of
-// users who belong to other organisations.
+// export of a single organisation lacks the organisation's grants to other organisations. The export also lacks the
+// memberships and grants of users who belong to other organisations.
 
 const UNKNOWN = 'the export contains this organisation, but other calls do not find it';
 

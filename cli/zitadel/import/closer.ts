@@ -1,5 +1,5 @@
-// Closes the records that are closed in the file: deactivates or locks them. This is necessary because no release of
-// ZITADEL imports all states.
+// Deactivates or locks records in ZITADEL if they are deactivated or locked in the file. This is necessary because no
+// release of ZITADEL imports all states.
 
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { tokenForbidden, zitadelCallFailed } from '../../../shared/errors/placeErrors.ts';

@@ -12,9 +12,9 @@ export type Verdict =
   | { readonly is: 'factors'; readonly event: JudgedEvent }
   /** Another user created the record, or its creation event is unknown. */
   | { readonly is: 'foreign'; readonly event?: JudgedEvent }
-  /** The record was created by an import with this token's user, and made active or unlocked later. */
+  /** An import with this token's user created the record. Later, the record was made active or unlocked. */
   | { readonly is: 'opened'; readonly event: JudgedEvent }
-  /** The record was created by an import with this token's user, and changed by another user later. */
+  /** An import with this token's user created the record. Later, another user changed it. */
   | { readonly is: 'changed'; readonly event: JudgedEvent };
 
 const CREATION =
@@ -23,7 +23,7 @@ const OPENING = /\.(?:reactivated|unlocked)$/;
 const FACTOR = /\.(?:mfa|passwordless)\./;
 /**
  * Matches the types of events that do not change a record, such as logins, failed logins and sent messages. An event
- * about a successful initialisation or invitation code does change the record: it activates the user.
+ * about a successful initialisation or invitation code does change the record, because it activates the user.
  */
 const UNCHANGING =
   /(?<!\.(?:initialization|invite))\.check\.succeeded$|\.(?:check|verification)\.failed$|\.sent$|\.(?:begin\.login|signcount\.changed|signed\.out|init\.skipped|hash\.updated)$|^user\.(?:token|human\.refresh\.token)\.|^user\.machine\.secret\.(?:updated|check)/;

@@ -36,7 +36,7 @@ const targetState = z.enum(['missing', 'equal', 'different', 'taken']);
 /**
  * The outcome of a record. `existing` and `sent` are preliminary, and the import replaces them at its end. `existing`
  * means that ZITADEL reports the record as existing. `sent` means that ZITADEL reports no error, but no event shows the
- * creation. If such a record never appears, it becomes `unconfirmed`.
+ * creation. If the record never appears in ZITADEL's exports, its outcome becomes `unconfirmed`.
  */
 const outcome = z.enum([
   'created',
@@ -170,9 +170,9 @@ const WITHHOLD_DEPENDENTS = `
     GROUP BY targets.position) AS lost
   WHERE records.position = lost.position AND records.withheld IS NULL AND records.outcome IS NULL`;
 /**
- * SQL statements that delete the outcomes of a dry run before the import. They keep outcomes of records that the import
- * never sends: invalid records and their nested records. They also keep `wasDeleted`, because events are not read
- * twice.
+ * SQL statements that delete the outcomes of a dry run before the import. They keep the outcomes of invalid records and
+ * their nested records, because the import never sends these records. They also keep `wasDeleted`, because events are
+ * not read twice.
  */
 const RESTART = [
   'DELETE FROM records WHERE orgId IS NULL',
@@ -248,7 +248,7 @@ export class ImportLedger {
 
   private addRelations(position: number, record: OrganisationRecord): void {
     this.database.run('INSERT INTO documents VALUES (?, ?)', position, documentPath(recordKey(record)));
-    // A login policy refers to identity providers, but does not depend on them: if a provider is not imported, the
+    // A login policy refers to identity providers, but does not depend on them. If a provider is not imported, the
     // policy is imported without it.
     if (record.section.exported?.keepProviders !== undefined) return;
     for (const { reference, key } of planReferences(record))
@@ -440,7 +440,7 @@ export class ImportLedger {
     this.database.run('UPDATE records SET outcome = foreseen WHERE outcome IS NULL');
   }
 
-  /** Stores that ZITADEL rejects an organisation: its records without an outcome have failed. */
+  /** Stores that ZITADEL rejects an organisation, so that its records without an outcome have failed. */
   refuse(orgId: string): void {
     this.refused.add(orgId);
     this.database.run("UPDATE records SET outcome = 'failed' WHERE orgId = ? AND outcome IS NULL", orgId);

@@ -86,8 +86,8 @@ export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'for
   // name is taken.
   if (loginNameTypes.has(type) && hasErrorId(message, errorIds.taken)) return { ...as('failed'), isDoubtful: true };
   if (!reportsExisting(error.issue)) return as('failed');
-  // If a request adds records to an organisation that exists, it contains this organisation too. ZITADEL reports the
-  // organisation as existing, which is no error.
+  // If a request adds records to an existing organisation, the request also contains the organisation itself. ZITADEL
+  // reports the organisation as existing, which is no error.
   return as(type === 'org' && record === undefined ? 'created' : 'existing');
 }
 
@@ -214,7 +214,8 @@ class ImportSender {
     if (refusal === 'tooSlow')
       for (const { position } of records) if (!this.begun.has(position)) this.begun.set(position, before);
     this.records = Math.ceil(records.length / 2);
-    // After an invalid record, requests of this size can still succeed. After any other reason, they would fail again.
+    // If a record was invalid, other requests of the same size can still succeed. If the request was too large or too
+    // slow, they would fail too.
     if (refusal !== 'invalid') this.most = this.records;
   }
 

@@ -34,8 +34,8 @@ interface MirroredFile {
 type Origins = ReadonlyMap<string, Origin>;
 
 /**
- * Deletes records in ZITADEL that the file does not contain. Deletes nothing if a record of the file fails, if a record
- * must not be deleted, or if another user has created or changed a record to delete.
+ * Deletes records in ZITADEL that the file does not contain. Deletes nothing if a record of the file fails, or if a
+ * record must not be deleted. Also deletes nothing if another user has created or changed a record to delete.
  */
 export class Mirror {
   readonly doomed: DoomedRecords;
@@ -61,8 +61,8 @@ export class Mirror {
 
   /**
    * Finds the records to delete. Adds an error to the ledger for each record that must not be deleted.
-   * @throws IdentityError if the file does not prove that it is complete, if it contains ZITADEL's default
-   * organisation, or if the deletions would undo an import of a newer file or a change by another user
+   * @throws IdentityError if the file does not prove that it is complete, or if it contains ZITADEL's default
+   * organisation. Throws it too if the deletions would undo an import of a newer file or a change by another user
    */
   static async plan(connection: ZitadelConnection, file: MirroredFile): Promise<Mirror> {
     const { database, target, inspection, options } = file;

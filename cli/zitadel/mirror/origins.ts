@@ -45,8 +45,8 @@ export async function readOrigins(
 }
 
 /**
- * Reads pages with events of the whole organisation first. If there turn out to be more pages than aggregates, reads
- * the aggregates one by one, because an aggregate takes about as much time as a page.
+ * Reads pages with events of the whole organisation first. If there are more pages than aggregates, reads the
+ * aggregates one by one, because an aggregate takes about as long as a page.
  */
 async function readAggregates(
   connection: ZitadelConnection,

@@ -31,9 +31,9 @@ interface Searched {
 }
 
 /**
- * Finds those records to delete to which another record refers: a record of the file, or a record that remains in
- * ZITADEL. Some references are in lists of records that both the file and ZITADEL have, such as the roles of a grant.
- * These references are ignored, because ZITADEL only removes them from the list.
+ * Among the records to delete, finds those to which another record refers. The other record is in the file, or remains
+ * in ZITADEL. Some references are in lists of records that both the file and ZITADEL have, such as the roles of a
+ * grant. These references are ignored, because ZITADEL only removes them from the list.
  */
 export async function findReferred(connection: ZitadelConnection, searched: Searched): Promise<readonly KeptRecord[]> {
   const kept = new Map<string, KeptRecord>();

@@ -58,8 +58,8 @@ interface Removals {
 const MAX_NAMED = 20;
 
 /**
- * Requires that the import does not create records again that were deleted on purpose: by another user, or by the
- * token's user after the source was read.
+ * Rejects an import that would create records again although they were deleted on purpose. This applies to deletions by
+ * another user, and to deletions by the token's user after the source was read.
  * @throws IdentityError ZITADEL_MIRROR_DELETED if the import would create such a record again
  */
 export async function requireNotDeleted(connection: ZitadelConnection, created: CreatedRecords): Promise<void> {

@@ -58,7 +58,7 @@ const spaces: ReadonlyMap<string, IdSpace> = new Map(
   }),
 );
 
-/** Whether the ids of a space are ids of aggregates. The events of a single aggregate can be read by its id. */
+/** Whether the ids of an id space are ids of aggregates. Only then can the events of a single id be read. */
 function isOfAggregates({ fields }: IdSpace): boolean {
   return fields === undefined;
 }
@@ -268,7 +268,7 @@ export class IdOwners implements RecordVisitor {
 
 /** The time of creation that is stored for a reserved id. It is later than any deletion of an organisation. */
 const CLAIMED_AT = Number.MAX_SAFE_INTEGER;
-/** An SQL expression: whether the organisation that owns an id was deleted after the id's record was created. */
+/** An SQL expression. It is true if the organisation that owns an id was deleted after the id's record was created. */
 const GONE = 'coalesce((SELECT removedAt > createdAt FROM organisations WHERE organisations.id = orgId), 0)';
 const FORGET =
   'UPDATE ids SET orgId = NULL, noun = NULL, aggregateId = NULL, parentId = NULL, openTo = NULL, createdAt = NULL, isRemoved = NULL';
