@@ -18,7 +18,7 @@ export interface Emulator extends AsyncDisposable {
 }
 
 /**
- * Starts the official Firestore emulator. Returns the reason if the emulator is not installed.
+ * Starts the official Firestore emulator. If the emulator is not installed, returns the reason instead.
  * @param heap the maximum size of the heap in Java's notation; all documents are in the heap
  * @param isBrief whether the emulator runs only for some minutes. Such a run is faster if Java compiles less and
  * collects garbage without concurrency

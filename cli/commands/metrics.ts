@@ -8,8 +8,8 @@ import { databaseFile, type StoreLocation } from '../../shared/store/openStore.t
 import type { DocumentCounts } from '../../shared/store/store.ts';
 
 /**
- * The upper bounds of the histogram in seconds. They differ so much because the removal of a factor takes milliseconds,
- * and an import can take an hour.
+ * The upper bounds of the histogram in seconds. Their range is wide, because the removal of a factor takes
+ * milliseconds, and an import can take an hour.
  */
 const DURATION_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600];
 /**

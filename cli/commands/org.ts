@@ -24,8 +24,8 @@ export const orgListCommand = defineInstanceCommand({
 });
 
 /**
- * The maximum number of organisations in one call. The number is limited because the first and the last commit of a
- * deletion contain all organisations of the call.
+ * The maximum number of organisations in one call. They must fit into one commit, because the first and the last commit
+ * of a deletion contain all of them.
  */
 const MAX_DELETED_ORGANISATIONS = 200;
 

@@ -29,7 +29,7 @@ type OnDone = (records: number) => void;
 /**
  * Locks the instance, and then does a command's work. During the work, imports and other commands that lock the
  * instance wait. Prints the progress. While another operation holds the lock, prints the name of that operation.
- * @param work receives a signal that aborts if the call is interrupted or the lock is lost
+ * @param work receives a signal that aborts if the call is interrupted or loses the instance's lock
  * @throws IdentityError COMMAND_INTERRUPTED for any error after the call's signal has aborted. If the work has not
  * begun, the message states that nothing changed
  */

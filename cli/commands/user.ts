@@ -157,8 +157,8 @@ async function deleteAlone(call: DeletionCall, { name, kind, remove }: Deletion)
     );
     return `${kind} ${userId} is deleted`;
   } catch (error) {
-    // The command has found the user before it waited for the lock. If the user is missing now, another command has
-    // deleted the user during the wait.
+    // The command has found the user before it waited for the instance's lock. If the user is missing now, another
+    // command has deleted the user during the wait.
     if (!userUnknown.is(error)) throw error;
     return `another command has deleted ${kind} ${userId} in the meantime`;
   }

@@ -55,8 +55,8 @@ function httpProblem(code: string): string {
 }
 
 /**
- * Returns an error if the address begins with http: but a server with TLS listens on its port. Otherwise returns
- * undefined.
+ * Returns an error if the address begins with http: but a server with TLS listens on its port. Returns undefined for
+ * any other address.
  */
 export async function plainToTls(origin: string): Promise<IdentityError | undefined> {
   const { protocol, host } = new URL(origin);

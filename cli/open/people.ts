@@ -49,7 +49,10 @@ export interface People {
  */
 export class PersonSearch {
   private readonly users: readonly string[];
-  /** For each search key, the people who may match, by user id. `matches` decides which of them match. */
+  /**
+   * The key is a search key; the value contains the people who may match it, with the user id as the key. `matches`
+   * decides which of them match.
+   */
   private readonly candidates: ReadonlyMap<string, Map<string, Person>>;
 
   constructor(users: readonly string[]) {

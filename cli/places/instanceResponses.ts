@@ -31,8 +31,8 @@ import { rejection } from '../http/serverErrors.ts';
 import type { Server } from './calledServer.ts';
 
 /**
- * The media types that the command accepts as the response to an import. It prefers events; older instances can only
- * respond with JSON.
+ * The media types that the command accepts as the response to an import. The command prefers events, but older
+ * instances can only respond with JSON.
  */
 export const ACCEPT = `${NDJSON}, application/json;q=0.9`;
 
@@ -161,7 +161,7 @@ const describedError = z.looseObject({
   details: z.array(z.unknown()).optional(),
 });
 
-/** Functions that create an error, by the kind of the remedy in the error. */
+/** Functions that create the error for a response. The key is the kind of the remedy in the error. */
 const responseErrors = {
   token: (server: Server, reason: string, body: unknown) => placeTokenRejected(server.name, server, reason, body),
   role: ({ name, tokenOption }: Server, reason: string, body: unknown) =>
@@ -178,7 +178,10 @@ const errorKindOfStatus: Readonly<Record<number, ResponseErrorKind>> = {
   403: 'role',
 };
 
-/** The kinds of remedies by gRPC code. The codes of `later` are DEADLINE_EXCEEDED, ABORTED and UNAVAILABLE. */
+/**
+ * The key is a gRPC code; the value is the kind of the remedy. The codes of `later` are DEADLINE_EXCEEDED, ABORTED and
+ * UNAVAILABLE.
+ */
 const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
   16: 'token',
   7: 'role',

@@ -1,5 +1,5 @@
-// Formats command lines for messages. They begin with the words with which the user started this process, so that the
-// user can copy them.
+// Formats command lines for messages. The command lines begin with the words with which the user started this process,
+// so that the user can copy the lines.
 
 const INSTALLED = 'identity';
 

@@ -130,7 +130,7 @@ async function runImport(
     const onWait = place.leave;
     const onLocked = async () => {
       place.enterAgain();
-      // The wait for the lock can take minutes, so check the token again.
+      // The wait for the instance's lock can take minutes, so check the token again.
       await authorise(called);
     };
     const callbacks = { onInspected, onProgress, onWait, onLocked, onDeleting: recordDeletions(audited) };

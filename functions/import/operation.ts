@@ -58,8 +58,8 @@ interface ImportCall extends Pick<ImportContext, 'source' | 'inspected' | 'signa
 
 /**
  * Imports organisations (specification 4.3): validates the whole export file, writes the organisations, then their
- * records phase by phase. An import has no state except the records themselves: existing records with equal content
- * count as unchanged, so the user can continue an interrupted import by sending its request again.
+ * records phase by phase. To continue an interrupted import, the user sends its request again: records that already
+ * exist with equal content then count as unchanged.
  * @param stamp the creation and change date of the written records, unique to this import; ISO 8601, UTC
  * @param signal stops the import between two batches, with its reason
  * @returns the import response

@@ -71,7 +71,7 @@ export type RecordOutcome =
 interface FailedOutcome {
   readonly kind: 'failed';
   readonly issue: RecordIssue;
-  /** The path of the record that already has a name of this record, if that is the reason of the failure. */
+  /** If the record failed because another record already has its name: the path of the other record. */
   readonly holder?: string;
 }
 

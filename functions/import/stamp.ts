@@ -47,9 +47,9 @@ export function isOfThisImport(call: StampedCall, { createdAt = '', changedAt = 
 
 /**
  * Finds the stored records that calls other than imports have changed since this import began. Omits records that only
- * another import has changed, before this import acquired the lock: this import can overwrite or delete them like any
- * other record.
- * @param documents the records that the transaction has read, by path
+ * another import has changed: it did so before this import acquired the instance's lock, so this import can overwrite
+ * or delete them like any other record.
+ * @param documents the records that the transaction has read; the key is the record's path
  * @param position the position at which this import began
  * @returns the paths of the changed records
  */

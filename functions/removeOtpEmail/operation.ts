@@ -24,9 +24,9 @@ const userFields: readonly FieldName[] = ['orgId', 'body', 'otpEmail', 'sequence
  * callers need `user.write` on the user's organisation or on the instance. Checks the permission before existence, so
  * that an error does not reveal whether a user exists.
  * @param audited records the removal in the same commit. If the audit trail is outside the database, records the
- * removal before the commit, and a failed commit as a second event
- * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor
- * (see zitadel 6.3)
+ * removal before the commit. If the commit then fails, records a second event
+ * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (see zitadel
+ * 6.3)
  */
 export function removeOtpEmail(
   store: Store,

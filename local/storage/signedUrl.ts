@@ -1,6 +1,6 @@
-// Verifies signed URLs (V4). The code follows Google's description and not the library that signs the URLs, so that it
-// would reveal an error of the library: https://cloud.google.com/storage/docs/authentication/canonical-requests and
-// …/signatures
+// Verifies signed URLs (V4). This verification follows Google's description and not the library that signs the URLs, so
+// that it fails if the library signs wrongly: https://cloud.google.com/storage/docs/authentication/canonical-requests
+// and …/signatures
 
 import { createHash, verify } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

@@ -13,7 +13,7 @@ import { thirdPartyNotice } from './thirdParty.ts';
 
 export interface BuiltFunction {
   readonly name: string;
-  /** The directory with `index.js`, the files that install its packages, and the program that compiles it. */
+  /** The directory with `index.js`, the files that install its packages, and the program that compiles the function. */
   readonly directory: string;
   readonly archive: string;
   /** The source files of the bundle, relative to the repository. */

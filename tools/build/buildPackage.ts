@@ -33,8 +33,8 @@ const copies = {
 };
 
 /**
- * Builds the package of the command and its server. It consists of bundles without dependencies, so npm only has to
- * unpack it.
+ * Builds the package of the command and its server. The package consists of bundles without dependencies, so npm only
+ * has to unpack it.
  * @param directory the directory for the package; an existing directory is replaced
  * @throws Error if a bundle loads a package
  */

@@ -3,7 +3,7 @@ import { extname, join, relative } from 'node:path';
 import type { Loader, Plugin } from 'esbuild';
 import { root } from '../program.ts';
 
-// Modules of dependencies that bundles replace. The dependencies load these modules at the start. This service never
+// Replaces modules of dependencies in bundles. The dependencies load these modules at the start. This service never
 // calls them, so they would only delay the start.
 
 // A module without the descriptions of protobuf messages, which only servers with gRPC reflection read.
@@ -23,7 +23,7 @@ const NO_METHODS = JSON.stringify(
 const EMPTY = 'module.exports = {};';
 const gax = 'node_modules/google-gax/build';
 
-/** The code that replaces each module, by the module's path. */
+/** The key is the path of a replaced module; the value is the code that replaces the module. */
 const replacements: Readonly<Record<string, string>> = {
   // Omits the document model, the client for administration, and 1.9 MB of generated messages.
   'node_modules/@google-cloud/firestore/build/src/index.js': `exports.v1 = require('@google-cloud/firestore-api/client_v1');`,

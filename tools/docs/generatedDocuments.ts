@@ -12,8 +12,8 @@ import { filledFieldsTable } from './zitadelFacts.ts';
 const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
 
 /**
- * The functions that generate the parts of a document, by document and by the name of the part. In the document, a part
- * is between `<!-- generated: NAME -->` and `<!-- end -->`.
+ * The functions that generate parts of documents. The outer key is the path of the document, the inner key is the name
+ * of the part. In the document, a part is between `<!-- generated: NAME -->` and `<!-- end -->`.
  */
 const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docs/migrating.md': {
@@ -30,7 +30,7 @@ const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   'terraform/README.md': { inputs: inputsTable, outputs: outputsTable, settings: settingsTable },
 };
 
-/** Returns the contents of the documents by their paths in the repository. */
+/** Returns the generated documents. The key is the path in the repository, the value is the content. */
 export function generatedDocuments(): ReadonlyMap<string, string> {
   const documents = [
     ['docs/configuration.md', configurationDocument()],

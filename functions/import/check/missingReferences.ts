@@ -13,7 +13,10 @@ export interface Referring extends Completed {
   readonly references: readonly PlannedReference[];
 }
 
-/** The documents to which records refer, by path. Undefined for a missing document. */
+/**
+ * The documents to which records refer. The key is the path of a document; the value is undefined if the document is
+ * missing.
+ */
 export type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
 /**

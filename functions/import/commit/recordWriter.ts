@@ -157,9 +157,9 @@ export class RecordWriter implements AsyncDisposable {
 
 /**
  * Returns the maximum number of writes for a record and its claims. A new name needs one write. In an overwrite, the
- * record may also give up an earlier name for each new name. In a mirroring import, each new name may belong to a
- * record that the import deletes with that record's names. A record with a domain also counts one write for the version
- * of the verified domains.
+ * record may also give up an earlier name for each new name. In a mirroring import, a new name may belong to another
+ * record, which the import then deletes with all its names. A record with a domain also counts one write for the
+ * version of the verified domains.
  */
 function maxWrites(plan: RecordPlan, { rules, mirror }: Pick<ImportContext, 'rules' | 'mirror'>): number {
   const writesPerClaim = rules.onConflict === 'overwrite' ? 2 : 1;

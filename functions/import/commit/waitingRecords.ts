@@ -1,5 +1,5 @@
-// In a mirroring import, a record may need a name that still belongs to another record of the file. It waits until the
-// import has written the other record, which gives up the name.
+// In a mirroring import, a record may need a name that still belongs to another record of the file. Such a record waits
+// here until the import has written the other record, which gives up the name.
 
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { documentPath, MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';

@@ -71,7 +71,7 @@ async function isCommitted(
 /**
  * Decides the outcomes of a batch's records from the stored records, and commits the batch. If another call changes the
  * stored records before the commit, reads and decides again, until the signal aborts. Checks references only once,
- * because their targets cannot disappear while the import holds the lock.
+ * because no other call can delete their targets while the import holds the instance's lock.
  * @param checked the checked batch, if an earlier attempt has checked it
  * @param creation an earlier attempt, which the database may have committed
  */

@@ -38,8 +38,9 @@ export class ClaimLedger {
   readonly released = new Map<string, DocumentKey>();
 
   /**
-   * @param before the stored claims, by `documentPath`
-   * @param freed the stored records to delete when a record of the batch needs their names, by path
+   * @param before the stored claims; the key is the claim's path
+   * @param freed the stored records to delete when a record of the batch needs their names; the key is the record's
+   * path
    * @param overwrites whether the import may change the names of stored records
    */
   constructor(

@@ -22,9 +22,12 @@ import { adoptRecord, heldClaims, overwriteRecord } from './overwrite.ts';
 import { writeWarnings } from './writeWarnings.ts';
 
 export interface StoredBatch extends StoredRecords {
-  /** The versions of the stored records, by path. Empty if the import overwrites no records. */
+  /** The versions of the stored records; the key is the record's path. Empty if the import overwrites no records. */
   readonly versions: ReadonlyMap<string, string>;
-  /** The records to delete when a record of the batch needs their names, by path. */
+  /**
+   * The stored records to delete when a record of the batch needs their names. The key is the path of the stored
+   * record.
+   */
   readonly freed: ReadonlyMap<string, FreedHolder>;
   /** Whether all overwritten records give up their stored names before a record claims a new name. */
   readonly isSimultaneous: boolean;

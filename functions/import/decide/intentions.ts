@@ -27,7 +27,7 @@ export interface Rules {
 }
 
 export interface StoredRecords {
-  /** The stored records and claims, by path. */
+  /** The stored records and claims. The key is the path of the record or claim. */
   readonly documents: ReadonlyMap<string, StoredDocument>;
   /** The paths of the stored records that calls other than imports have changed since the import began. */
   readonly changed: ReadonlySet<string>;
@@ -38,7 +38,10 @@ export interface StoredRecords {
   readonly reserved: ReadonlyMap<RecordPlan, RecordIssue>;
   /** The paths of stored records that a mirroring import deletes before it writes the file's records. */
   readonly replaced: ReadonlySet<string>;
-  /** The project grants that would lose roles that user grants use, each with a description of the use. */
+  /**
+   * The project grants that would lose roles that user grants use, each with the parameters of a text that describes
+   * the use.
+   */
   readonly rolesInUse: ReadonlyMap<RecordPlan, IssueParams>;
   /** The paths of the last active owners of the instance, if the batch would suspend all of them. */
   readonly lastOwners: ReadonlySet<string>;

@@ -35,7 +35,8 @@ export function needsBody(
  * Whether the stored record equals the imported record, except for a clear password. If the file lacks a credential,
  * the OTP e-mail factor or the state, the stored value is ignored, because an overwrite would keep that value. If the
  * file shows that the source has no such value, a stored value is a difference.
- * @param documents the identity providers to which the records refer, by path; may contain other documents
+ * @param documents the identity providers to which the records refer, and possibly other documents; the key is the
+ * document's path
  */
 export function isEqual(
   plan: RecordPlan,

@@ -18,8 +18,8 @@ export interface DeletingCall {
   readonly beginning: Beginning;
   readonly signal: AbortSignal;
   /**
-   * Receives an error for each record that is kept because a call that did not hold the instance's lock has changed it.
-   * After such an error, the import deletes nothing more.
+   * The import keeps a record if a call without the instance's lock has changed it. The report then receives an error,
+   * after which the import deletes no further records.
    */
   readonly report: ImportReport;
   readonly onDeleting: OnDeleting;

@@ -360,7 +360,10 @@ export interface Mirror {
   readonly isDeleting: boolean;
   /** The organisations in which the file replaces records that other calls have changed. */
   readonly adopts: ReadonlySet<string>;
-  /** Called in each transaction that writes a record and deletes the stored records that had the record's names. */
+  /**
+   * Called in each transaction that writes a record and, in the same commit, deletes the stored records with the names
+   * of this record.
+   */
   readonly onFreeing: OnDeleting;
   /** Called with the path of each record that was deleted because another record needed its name. */
   readonly onFreed: (path: string) => void;

@@ -49,7 +49,7 @@ export interface MirroredFile {
   readonly signal: AbortSignal;
 }
 
-/** A record that the import cannot delete, and the stored record that refers to it. */
+/** A record that the import cannot delete, and the stored record that prevents the deletion by a reference to it. */
 export interface Obstacle {
   readonly key: DocumentKey;
   readonly referring: StoredDocument;
@@ -167,9 +167,9 @@ interface Scanned {
 
 /**
  * Finds the stored records that refer to records to delete. Most of them are obstacles to the deletion, even if the
- * reference is optional. Three kinds are no obstacles:
+ * reference is optional. Three kinds of referring records are no obstacles:
  * - other records to delete
- * - records of the file, because the new versions refer to no deleted record
+ * - records of the file, because their new versions do not refer to deleted records
  * - keys, because the import deletes them too
  */
 export async function findRequiring(
@@ -214,8 +214,9 @@ export async function findRequiring(
 
 /**
  * Finds the records that require a dependent: a record of the file whose stored version requires records to delete. If
- * the import can replace all records that require a dependent, it can delete the stored dependent early. Otherwise it
- * keeps the dependent, and the records that the dependent requires, until the file's records are written.
+ * the import can replace all records that require a dependent, it can delete the stored dependent early. If not, the
+ * import keeps the dependent until the file's records are written. It also keeps the records that the dependent
+ * requires.
  */
 async function findHolding(
   store: MirroredStore,
@@ -263,8 +264,8 @@ function isCompleted(
 const MAX_OBSTACLES = 10_000;
 
 /**
- * Reads the records that may refer to records of the organisations. These are the organisations' own records, and
- * records of sections that may refer to other organisations.
+ * Reads the records that may refer to records of the organisations: the organisations' own records, and records of
+ * sections that may refer to other organisations.
  */
 async function* scanRequiring(
   store: MirroredStore,

@@ -48,7 +48,7 @@ export async function tryMirror(call: MirrorCall): Promise<ImportResponse> {
  * everything before the first write. If the simulation finds an error, deletes nothing, and overwrites records as an
  * import without `mirror` does. Otherwise deletes records after the file's records are written. Only records whose
  * names the file needs are deleted earlier.
- * @param documents the database, which commits only while the import holds the lock
+ * @param documents the database, which commits only while the import holds the instance's lock
  */
 export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Promise<ImportResponse> {
   const { settings, report, deletions, signal, begin } = call;

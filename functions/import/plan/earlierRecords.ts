@@ -41,8 +41,9 @@ export function identifyingKey(record: KeyedRecord): string {
 
 /**
  * Returns an id that identifies a record among the file's records of one collection. The id omits a field that the
- * import completes from stored records. If the import omits records that refer to other organisations, the id contains
- * the organisation's id: ZITADEL exports the members of all projects in every organisation, so records repeat.
+ * import completes from stored records. If the import omits a section's references to other organisations, the id
+ * contains the organisation's id. ZITADEL exports the members of all projects in every organisation, so the same record
+ * can occur in several organisations.
  */
 export function identifyingId({ section, json, orgId }: KeyedRecord): string {
   return documentId(...identifyingPaths(section).map((path) => textAt(json, path, orgId)));

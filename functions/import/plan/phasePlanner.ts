@@ -32,8 +32,8 @@ export class PhasePlanner {
   }
 
   /**
-   * Plans those records of an item of the file that belong to this phase. They are the item's own record, or the
-   * records nested in it.
+   * Plans the records of an item of the file that belong to this phase: the item's own record, or the records nested in
+   * the item.
    */
   plan(item: ExportFileItem): Planned[] {
     const { organisation: entry } = item;

@@ -14,7 +14,7 @@ import { isDeleted } from '../mirror/deletions.ts';
 /**
  * Finds the stored primary domains of those organisations for which the file contains a primary domain. Omits domains
  * that the import deletes.
- * @returns the primary domains, by organisation id
+ * @returns the primary domains; the key is the organisation's id
  */
 export async function findPrimaryDomains(
   { store, rules, mirror }: Pick<ImportContext, 'store' | 'rules' | 'mirror'>,

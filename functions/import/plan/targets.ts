@@ -34,7 +34,7 @@ export interface TargetOrganisation {
   readonly primaryDomain: PrimaryDomain | undefined;
 }
 
-/** The organisations whose records can be written, by the positions of their entries in the file. */
+/** The organisations whose records can be written. The key is the position of the organisation's entry in the file. */
 export type Targets = ReadonlyMap<number, TargetOrganisation>;
 
 /** Loads the policies for clear passwords and domains. A policy of the file has precedence over a stored policy. */

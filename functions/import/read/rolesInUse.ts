@@ -32,7 +32,7 @@ interface RolesInUse {
 
 /**
  * Finds the user grants that use roles which the overwrite of a project grant would remove.
- * @param documents the stored project grants with their bodies, by path
+ * @param documents the stored project grants with their bodies; the key is the grant's path
  */
 export async function findRolesInUse(
   store: ImportedStore,

@@ -31,7 +31,7 @@ function named({ section, json, orgId }: OrganisationRecord): NamedRecord {
 }
 
 interface RepetitionReport {
-  /** The first repeated records, by the indices of their errors in the report. */
+  /** The first repeated records. The key is the index of the record's error in the report. */
   readonly repetitions: ReadonlyMap<number, Repetition>;
   explainError(position: number, meaning: Meaning): void;
 }

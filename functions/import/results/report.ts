@@ -30,7 +30,7 @@ export class ImportReport {
   phase = 1;
   private startedAt: number | undefined;
   waitingFor: LockHolder | undefined;
-  /** The numbers of records to import, by section; undefined until the whole file is read. */
+  /** The number of records to import for each section; undefined until the whole file is read. */
   total: Counts | undefined;
   /** The estimated duration of the import in milliseconds, if all records are new. */
   expectedMs = 0;
@@ -38,8 +38,8 @@ export class ImportReport {
   deletions: { readonly done: Counts } | undefined;
   private readonly errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
   /**
-   * The entries of `success` in the response, by organisation id. Each entry lists the ids of an organisation's
-   * imported records.
+   * The entries of `success` in the response. The key is the organisation's id. Each entry lists the ids of an
+   * organisation's imported records.
    */
   private readonly success = new Map<string, JsonObject & { orgId: string }>();
   private readonly counts: Record<RecordOutcome['kind'], Counts> = {
