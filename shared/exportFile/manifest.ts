@@ -39,7 +39,7 @@ export const manifestSchema = z.object({
     .string()
     .max(MAX_INSTANCE_ID)
     .optional()
-    // Ignore an invalid value, because this service never writes such a value.
+    // Do not reject a file with an invalid value, because another program must have written the value.
     .catch(undefined)
     .describe(INSTANCE_ID),
   defaultOrgId: z
@@ -58,7 +58,7 @@ export const manifestSchema = z.object({
     .describe('The caller of the export, and the caller’s organisation; absent in an export without a token.'),
   secrets: carriedSecrets
     .optional()
-    // Ignore an invalid value, because this service never writes such a value.
+    // Do not reject a file with an invalid value, because another program must have written the value.
     .catch(undefined)
     .describe(
       'The selected secrets. If a record lacks a selected secret, the source has no such secret. If this field is absent, it is unknown whether the source has the secret.',
@@ -66,7 +66,7 @@ export const manifestSchema = z.object({
   sections: z
     .array(z.string())
     .optional()
-    // Ignore an invalid value, because this service never writes such a value.
+    // Do not reject a file with an invalid value, because another program must have written the value.
     .catch(undefined)
     .describe(
       'The sections that the export read completely: the source has no other records of these sections in the organisations of the file. If this field is absent, the source may have other records.',

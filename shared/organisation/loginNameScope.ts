@@ -5,10 +5,10 @@ import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
 
 /*
  * For each organisation, one claim decides permanently whether the organisation's login names contain its domain. If
- * the organisation's domain policy differs from the instance's default, the policy's commit creates the claim for the
- * policy. Otherwise, the first import or command that creates users creates the claim for the organisation itself. Both
- * claims have the same key, so policies and users cannot contradict each other, in any order of commits. The claims of
- * user names therefore never have to move from one scope to the other.
+ * the organisation's domain policy differs from the instance's default, the commit that writes the policy also creates
+ * the claim, for the policy. Otherwise, the first import or command that creates users creates the claim for the
+ * organisation itself. Both claims have the same key, so policies and users cannot contradict each other, in any order
+ * of commits. The claims of user names therefore never have to move from one scope to the other.
  */
 
 /**

@@ -45,14 +45,14 @@ export interface OrganisationRecord {
   readonly json: JsonObject;
   /** The canonical JSON: fields in the descriptors' order, without defaults and credentials. */
   readonly body: string;
-  /** SHA-256 of `body`, base64url. */
+  /** The SHA-256 hash of `body`, in base64url. */
   readonly digest: string;
   readonly credentials: Credentials;
   /** A clear password to hash before the record is stored; undefined if the file also contains a hash. */
   readonly clearPassword: string | undefined;
   /** The clear password from the file. It must satisfy the policy even if the file also contains a hash. */
   readonly givenPassword: string | undefined;
-  /** Undefined for a record of a section without states. */
+  /** The record's state; undefined if records of the section have no state. */
   readonly state: RecordState | undefined;
   /** Whether the person has the OTP e-mail factor; undefined if the file does not state it. */
   readonly otpEmail: boolean | undefined;

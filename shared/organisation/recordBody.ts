@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 
 export interface RecordBody {
   readonly body: string;
-  /** SHA-256 of `body`, base64url. */
+  /** The SHA-256 hash of `body`, in base64url. */
   readonly digest: string;
 }
 

@@ -131,8 +131,8 @@ export interface Reference {
    */
   readonly ifOwn?: RecordWarning;
   /**
-   * Whether the target is the record that contains this record in the file. If the stored target differs from the file,
-   * the import omits this record.
+   * Whether the target is the record that contains this record in the file. If the stored target differs from the
+   * target in the file, the import omits this record.
    */
   readonly isParent?: true;
   /** Returns an issue if the target exists but does not match the record. */

@@ -41,8 +41,7 @@ const EMBEDDED = 'embedded message failed validation';
 const checksByMessage = new Map<string, readonly FieldCheck[]>();
 
 /**
- * The maximum number of issues that an error about a file lists. A single list could have hundreds of thousands of
- * issues.
+ * Limits the issues that an error about a file lists, because a single list could have hundreds of thousands of issues.
  */
 export const MAX_ISSUES = 100;
 

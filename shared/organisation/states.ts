@@ -49,7 +49,7 @@ export function isUnspecified(value: unknown, [usual]: readonly [usual: string, 
 export const stateSources = ['given', 'derived', 'unknown'] as const;
 
 export interface RecordState {
-  /** The name in ZITADEL's enumeration. */
+  /** The name of the state in ZITADEL's enumeration. */
   readonly value: string;
   readonly source: (typeof stateSources)[number];
 }

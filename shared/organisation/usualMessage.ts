@@ -5,7 +5,7 @@ import { inWrittenOrder } from './recordBody.ts';
 import type { FieldPath } from './relations.ts';
 import { compileRules } from './rules.ts';
 
-/** Whether the fields of a value in usual form (see `usualMessage`) are in canonical order (`written`). */
+/** The order of the fields of a value in usual form (see `usualMessage`). `written` is the canonical order. */
 type Order = 'written' | 'other';
 
 /**

@@ -4,7 +4,7 @@ import { isJsonObject } from '../json/jsonObject.ts';
 import { snakeCase } from '../json/spelling.ts';
 import { MAX_NAME_CHARACTERS, nearestName } from '../nearestName.ts';
 
-/** The maximum number of listed fields, because a request may have any number of unknown fields. */
+/** Limits the number of listed fields, because a request may have any number of unknown fields. */
 const MAX_LISTED_FIELDS = 20;
 
 /** The first unknown fields of a request, in their order and without duplicates. */
