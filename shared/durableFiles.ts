@@ -169,7 +169,8 @@ export async function directoryProblem(directory: string): Promise<string | unde
     return undefined;
   } catch (error) {
     const code = systemCode(error);
-    // The directory exists, but files cannot be created in it. It belongs to the operating system, such as /proc.
+    // The directory exists, but files cannot be created in it. So it is a directory of the operating system, such as
+    // /proc.
     if (code === 'ENOENT' && existsSync(directory)) return 'accepts no new files';
     const problem = directoryProblems.get(code);
     if (problem === undefined) throw error;

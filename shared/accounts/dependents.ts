@@ -34,7 +34,7 @@ export interface Stored {
   readonly stored: StoredDocument;
 }
 
-/** The maximum number of documents that a commit deletes. It also deletes the claims on the documents' unique names. */
+/** The maximum number of documents that a commit deletes, in addition to the claims on their unique names. */
 const DELETIONS_PER_COMMIT = 100;
 
 const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'changedAt', 'body'];

@@ -156,7 +156,7 @@ function permits(membership: StoredDocument | undefined, permission: Permission)
  * Reads a user. Requires that the caller is this user, or has the permission on the user's organisation or on the
  * instance. Reads the user and the caller's memberships in parallel, because most callers belong to the user's
  * organisation.
- * @param fields the fields to read: at least `orgId`, and `body` for the memberships
+ * @param fields the fields to read. They must include `orgId`, and `body`, which contains the roles of a membership
  * @returns undefined if the user does not exist
  * @throws IdentityError PERMISSION_DENIED if the caller lacks the permission, whether or not the user exists
  */

@@ -63,8 +63,8 @@ export interface PortLimits {
 }
 
 /**
- * Creates a server that waits for the first bytes of each connection, which show its protocol. The server then passes
- * the connection to the server for this protocol.
+ * Creates a server that waits for the first bytes of each connection, which show its protocol. It then passes the
+ * connection to `http1` or `http2`.
  */
 export function createPort(http1: Http1Server, http2: Http2Server, limits: PortLimits): Server {
   const bodies: BodyBytes = new WeakMap();

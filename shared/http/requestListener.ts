@@ -1,8 +1,8 @@
 // Passes Node's requests to an application, and writes the responses. @hono/node-server converts the requests. We write
 // the responses ourselves, because exports stream for minutes. If a body fails before its first byte, the client
 // receives an error response. If it fails later, the response is aborted, so that the client cannot mistake a part for
-// a complete file. A client that does not read loses its connection; otherwise it would keep a snapshot open. RPCs also
-// need trailers.
+// a complete file. A client that does not read loses its connection; otherwise it would keep a snapshot open. Another
+// reason is that RPCs need trailers.
 
 import { constants, Http2ServerRequest } from 'node:http2';
 import type { Writable } from 'node:stream';

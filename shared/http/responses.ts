@@ -189,7 +189,7 @@ function toHeaderValue(text: string): string {
   return text.replace(/[^\x20-\x7e]+/g, ' ');
 }
 
-/** Returns the headers that every response has, even an error of the HTTP server itself. */
+/** Returns the headers that every response has, even a response to an error of the HTTP server itself. */
 export function responseHeaders(requestId: string): Record<string, string> {
   return {
     'cache-control': 'no-store',

@@ -40,8 +40,8 @@ export async function pinObject(
   return { generation, size, custom, read: (signal) => readGeneration(pinned, signal) };
 }
 
-// Do not use the library's own read stream: it does not verify the CRC32C of a range, and does not resume after a
-// broken connection.
+// Do not use the library's own read stream, because it does not verify the CRC32C of a range, and does not resume after
+// a broken connection.
 async function* readGeneration(pinned: Generation, signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
   const open = (start: number) => openAt(pinned, start, signal);
   const object = { ...pinned, open, premature: () => prematureEnd, retries: storagePolicy };

@@ -69,8 +69,8 @@ export function storageError(reason: unknown, target: Target): IdentityError {
 }
 
 /**
- * Whether another attempt of a failed request may succeed, because the connection failed, or because the service is
- * overloaded or unavailable.
+ * Whether an error is temporary, so that another attempt may succeed. Examples are a failed connection and an
+ * overloaded service.
  */
 export function isTransient(reason: unknown): boolean {
   if (reason instanceof IdentityError) return false;

@@ -18,7 +18,7 @@ export const documentFieldTypes = {
   sealedClientSecret: 'string',
   state: 'string',
   otpEmail: 'boolean',
-  /** The number of changes to the record. The creation is the first. */
+  /** The number of changes to the record, including its creation. */
   sequence: 'integer',
   /** ISO 8601, UTC. */
   createdAt: 'string',

@@ -11,8 +11,8 @@ export function changeDate({ changedAt = '' }: StoredDocument): string {
 }
 
 /**
- * Whether an import made the last change of a record. The change dates of imports have more digits than those of other
- * calls.
+ * Whether an import made the last change of a record. The number of digits in the change date shows this, because
+ * imports write more digits than other calls.
  */
 export function isOfAnImport(stored: StoredDocument): boolean {
   return /\.\d{4,}Z$/.test(changeDate(stored));

@@ -40,7 +40,8 @@ export function hasDatabase({ directory }: StoreLocation): boolean {
  *     const [instance] = await store.getMany([instanceKey]);
  *     await store.close();
  * @throws IdentityError UNAVAILABLE if another process keeps the database file locked, if the database has another
- * format, or if its master key is missing or wrong. In Firestore, the operations throw this error.
+ * format, or if its master key is missing or wrong. For Firestore, this function does not throw the error, but the
+ * later operations do.
  */
 export async function openStore(
   location: StoreLocation,

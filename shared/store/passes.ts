@@ -12,8 +12,8 @@ export type PassRange = Omit<IdRange, 'from'>;
 /**
  * Yields the documents of a range for a caller that commits after each batch. Reads some batches from a snapshot,
  * closes the snapshot, yields these batches, and continues with the next snapshot. A single snapshot would end too
- * early: when the caller's commits fill the database's log, or when the snapshot is too old. Each snapshot contains the
- * caller's earlier commits.
+ * early, because the caller's commits would fill the database's log, or the snapshot would become too old. Each
+ * snapshot contains the caller's earlier commits.
  */
 export async function* scanInPasses(
   store: Pick<Store, 'snapshot'>,

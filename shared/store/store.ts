@@ -135,7 +135,7 @@ export type ScanRange = IdRange | PartitionRange;
 
 /**
  * The documents of a collection whose ids are not less than `from`, in one partition or in all. A scan returns them in
- * the order of ids, which each database defines and never changes.
+ * the order of their ids. Each database defines this order, and never changes it.
  */
 export interface IdRange {
   readonly collection: Collection;
@@ -188,7 +188,7 @@ export interface DocumentStore extends Reader {
   transaction<Result>(work: TransactionWork<Result>, until?: AbortSignal): Promise<Result>;
 }
 
-/** A call of a function, on whose behalf a store runs operations. */
+/** A call of a function, for which a store runs operations. */
 export interface StoreCall {
   /**
    * Aborts at the call's deadline. An operation that has not succeeded then throws the signal's reason. SQLite does not
@@ -274,7 +274,7 @@ export const MAX_DOCUMENT_BYTES = 1_000_000;
 /** The number of characters after which a scan yields its batch, even if the batch has few documents. */
 export const SCANNED_CHARACTERS = 1_000_000;
 
-/** Returns the path of a document, which is unique in the database. */
+/** Returns the unique path of a document in the database. */
 export function documentPath({ collection, id }: DocumentKey): string {
   return `${collection}/${id}`;
 }

@@ -23,7 +23,10 @@ const keyRecord = z.object({
   ids: z.tuple([z.string()], z.string()),
 });
 
-/** An id is derived from its key, so it shows whether a given key is the right key. */
+/**
+ * The ids of a database's master keys. An id is derived from its key, so the id shows whether a given key is the right
+ * key.
+ */
 export type KeyRecord = z.infer<typeof keyRecord>;
 
 /** Returns undefined if the database has never contained a secret. */

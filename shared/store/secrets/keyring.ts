@@ -28,7 +28,7 @@ export class Keyring {
     this.source = source;
   }
 
-  /** A deployed function that does not access secrets has no key. */
+  /** Whether there is no key. A deployed function that does not access secrets has no key. */
   get isEmpty(): boolean {
     return this.keys().length === 0;
   }

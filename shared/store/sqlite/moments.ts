@@ -64,7 +64,7 @@ function sizeOf(file: string): number {
 /** `Moments` can end a moment before its reader disposes of it. */
 export interface SqliteMoment extends Moment {
   /**
-   * Returns the connection whose reads return this state.
+   * Returns the connection that reads this state of the database.
    * @throws IdentityError ABORTED if the moment has ended
    */
   connection(): SqliteConnection;
