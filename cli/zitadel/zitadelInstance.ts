@@ -10,6 +10,7 @@ import {
   describeKnownReleases,
   isNewerVersion,
   type ReleaseRange,
+  releasesOfVersion,
   type SignedReleases,
   signedReleases,
 } from '../../shared/organisation/zitadelReleases.ts';
@@ -66,7 +67,7 @@ export interface RecognisedReleases {
  * value, and responds with 400. Any other release ignores the field, and responds with 401. Over gRPC-Web there would
  * be no difference, because protobuf ignores an enumeration of the wrong type even if it knows the field. The version
  * of the instance is not enough, because it is not always known, and because a patch of any release may begin to reject
- * hashes.
+ * hashes. But if the fields allow several major releases, the version decides between them.
  */
 export async function readReleases(
   connection: ZitadelServer,
@@ -95,7 +96,8 @@ async function statusOf(connection: ZitadelServer, { organisation }: SignedRelea
 
 /** If ZITADEL's version is newer than all releases that the command knows, adds a warning. */
 function known(releases: ReleaseRange, seen: string, version: string | undefined): RecognisedReleases {
-  if (version === undefined || !isNewerVersion(version)) return { releases };
+  if (version === undefined) return { releases };
+  if (!isNewerVersion(version)) return { releases: releasesOfVersion(version, releases) };
   const assumption = warn('release_newer', { version, releases: describeKnownReleases(releases), seen });
   return { releases, assumption };
 }

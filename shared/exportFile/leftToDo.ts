@@ -6,6 +6,7 @@ import { type IssueValues, issueParams, issueText, type Reader } from '../errors
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { domainPolicySection, requiresValidation } from '../organisation/sections/policies.ts';
 import type { Section } from '../organisation/sections/section.ts';
+import { allReleases } from '../organisation/zitadelReleases.ts';
 import { MAX_DOCUMENT_BYTES, type StoredDocument } from '../store/store.ts';
 import { type FileContent, type LeftToDoRule, leftToDoRules, missingProviders, otherRules } from './leftToDoRules.ts';
 
@@ -74,9 +75,13 @@ export class LeftToDo {
   addRecord(section: Section, document: StoredDocument): void {
     const { orgId = '', body } = document;
     if (section === domainPolicySection && requiresValidation(parseObject(body))) this.validating.add(orgId);
+    const { releases = allReleases } = this.content;
     for (const rule of this.rules.get(section.name) ?? [])
-      if (!(rule.unlessValidated === true && this.validating.has(orgId)) && (rule.applies?.(document) ?? true))
-        this.add(rule, section, document, rule.params?.(document));
+      if (
+        !(rule.unlessValidated === true && this.validating.has(orgId)) &&
+        (rule.applies?.(document, releases) ?? true)
+      )
+        this.add(rule, section, document, rule.params?.(document, releases));
   }
 
   /** @param providers the ids of the identity providers that the file lacks although the record refers to them */

@@ -1,4 +1,5 @@
 import { type RecordWarning, warn } from '../errors/warnings.ts';
+import { overlap, type ReleaseRange, releasesSince } from './zitadelReleases.ts';
 
 /** How ZITADEL verifies a password hash (zitadel 5.6). */
 interface HashVerification {
@@ -19,6 +20,8 @@ type Range = readonly [min: number, max: number];
 interface HashFormat {
   readonly name: string;
   readonly verifier: string;
+  /** The first version of ZITADEL that has the verifier; absent if all known releases have it. */
+  readonly since?: string;
   readonly pattern: RegExp;
   /** For each capture group of `pattern`, the numbers that the verifier accepts; by default all numbers. */
   readonly usable?: readonly Range[];
@@ -96,11 +99,17 @@ const formats: readonly HashFormat[] = [
     bounds: [[1_000, 10_000_000]],
   },
   { name: 'md5crypt', verifier: 'md5', pattern: /^\$1\$[^$\s]+\$[./0-9A-Za-z]{22}$/ },
-  { name: 'md5salted', verifier: 'md5salted', pattern: /^\$md5salted-(?:prefix|suffix)\$[^$\s]+\$[A-Za-z\d+/]{22}==$/ },
+  {
+    name: 'md5salted',
+    verifier: 'md5salted',
+    since: '3.0',
+    pattern: /^\$md5salted-(?:prefix|suffix)\$[^$\s]+\$[A-Za-z\d+/]{22}==$/,
+  },
   { name: 'md5plain', verifier: 'md5plain', pattern: /^[0-9a-fA-F]{32}$/ },
   {
     name: 'phpass',
     verifier: 'phpass',
+    since: '3.1',
     pattern: /^\$[PH]\$([./0-9A-Za-z])[./0-9A-Za-z]{30}$/,
     bounds: [[7, 31]],
     toNumber: cryptNumber,
@@ -108,13 +117,16 @@ const formats: readonly HashFormat[] = [
   {
     name: 'drupal7',
     verifier: 'drupal7',
+    since: '4.6',
     pattern: /^\$S\$([./0-9A-Za-z])[./0-9A-Za-z]{51}$/,
     bounds: [[1_000, 500_000]],
     toNumber: (text) => 2 ** cryptNumber(text),
   },
-  { name: 'sha256crypt', verifier: 'sha2', pattern: sha2(5, 43) },
-  { name: 'sha512crypt', verifier: 'sha2', pattern: sha2(6, 86) },
+  { name: 'sha256crypt', verifier: 'sha2', since: '3.1', pattern: sha2(5, 43) },
+  { name: 'sha512crypt', verifier: 'sha2', since: '3.1', pattern: sha2(6, 86) },
 ];
+
+const formatsByName = new Map(formats.map((format) => [format.name, format]));
 
 export const SETTING = 'SystemDefaults.PasswordHasher.Verifiers';
 
@@ -124,10 +136,17 @@ const BY_DEFAULT = 'bcrypt';
 /**
  * Returns the verifier that ZITADEL's settings must enable before ZITADEL can verify a hash. Returns undefined if
  * ZITADEL verifies the hash by default, or cannot verify it with any setting.
+ * @param releases the releases that ZITADEL may have
  */
-export function optionalVerifier(hash: string): string | undefined {
-  const { verifier } = hashVerification(hash);
+export function optionalVerifier(hash: string, releases: ReleaseRange): string | undefined {
+  const verifier = verifierIn(hash, releases);
   return verifier === BY_DEFAULT ? undefined : verifier;
+}
+
+/** Returns undefined if none of the releases has a verifier for the hash. */
+export function verifierIn(hash: string, releases: ReleaseRange): string | undefined {
+  const { verifier, since } = formatsByName.get(hashVerification(hash).format) ?? {};
+  return since === undefined || overlap(releasesSince(since), releases) ? verifier : undefined;
 }
 
 /**
@@ -159,14 +178,15 @@ export function isRefusedByDefault(hash: string): boolean {
 }
 
 export function isVerifiedByDefault(format: string): boolean {
-  return formats.find(({ name }) => name === format)?.verifier === BY_DEFAULT;
+  return formatsByName.get(format)?.verifier === BY_DEFAULT;
 }
 
 export function describeVerifiers(format: string): string {
-  const verifier = formats.find(({ name }) => name === format)?.verifier;
+  const { verifier, since } = formatsByName.get(format) ?? {};
   if (verifier === undefined) return 'no release of ZITADEL verifies this format';
   if (verifier === BY_DEFAULT) return 'verified by default';
-  return `verified only if ${SETTING} has ${verifier}`;
+  const condition = `only if ${SETTING} has ${verifier}`;
+  return since === undefined ? `verified ${condition}` : `verified only from ZITADEL ${since} on, and ${condition}`;
 }
 
 const UNSUPPORTED = warn('hash_unsupported', { formats: formats.map(({ name }) => name) });

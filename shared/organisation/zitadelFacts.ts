@@ -36,8 +36,9 @@ export interface ManualStep {
   readonly ifWithout?: SecretField;
   /** Whether the step applies only to organisations whose domain policy does not validate domains. */
   readonly unlessValidated?: true;
-  readonly applies?: (document: StoredDocument) => boolean;
-  readonly params?: (document: StoredDocument) => IssueValues;
+  /** `releases` contains the releases that the target may run. */
+  readonly applies?: (document: StoredDocument, releases: ReleaseRange) => boolean;
+  readonly params?: (document: StoredDocument, releases: ReleaseRange) => IssueValues;
 }
 
 /** The two values in a comparison of a field: first the value on the other side, then ZITADEL's value. */

@@ -70,8 +70,25 @@ export function signedReleases(): { readonly newestFirst: readonly SignedRelease
 
 /** Whether a version, such as `v5.0.1`, is newer than all known releases. */
 export function isNewerVersion(version: string): boolean {
-  const major = Number(/^v?(\d+)\./.exec(version)?.[1]);
-  return zitadelReleases.every((release) => major > release.major);
+  return zitadelReleases.every((release) => majorOf(version) > release.major);
+}
+
+function majorOf(version: string): number {
+  return Number(/^v?(\d+)\./.exec(version)?.[1]);
+}
+
+/** Returns the major release of a version, such as `4.6`, and all later releases. */
+export function releasesSince(version: string): ReleaseRange {
+  const first = zitadelReleases.find(({ major }) => major >= majorOf(version));
+  return rangeBetween(first, zitadelReleases.at(-1));
+}
+
+/** Returns the releases of a range that have the major number of a version; the whole range if there are none. */
+export function releasesOfVersion(version: string, range: ReleaseRange): ReleaseRange {
+  const releases = zitadelReleases.filter(
+    ({ name, major }) => major === majorOf(version) && overlap(range, { since: name, until: name }),
+  );
+  return releases.length === 0 ? range : rangeBetween(releases[0], releases.at(-1));
 }
 
 export function overlap(range: ReleaseRange, other: ReleaseRange): boolean {

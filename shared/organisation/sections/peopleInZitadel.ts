@@ -1,10 +1,16 @@
 import { OTHER_FACTORS } from '../../errors/manualStepReasons.ts';
 import { parseObject, valueAt } from '../../json/jsonObject.ts';
 import type { StoredDocument } from '../../store/store.ts';
-import { hashVerification, isVerifiedByDefault, optionalVerifier, SETTING } from '../hashFormats.ts';
+import { hashVerification, isVerifiedByDefault, optionalVerifier, SETTING, verifierIn } from '../hashFormats.ts';
 import { isClosed } from '../states.ts';
 import { type FieldFact, isFalse, type ManualStep, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
-import { describeReleases, refusingHashes, releasesWithoutStates, releasesWithStates } from '../zitadelReleases.ts';
+import {
+  describeReleases,
+  type ReleaseRange,
+  refusingHashes,
+  releasesWithoutStates,
+  releasesWithStates,
+} from '../zitadelReleases.ts';
 import { rejectedLink } from './identityProviders.ts';
 import { userStates } from './sectionStates.ts';
 
@@ -43,8 +49,8 @@ export function isAddressVerified(body: string | undefined): boolean {
   return valueAt(parseObject(body), ADDRESS_VERIFIED) === true;
 }
 
-function withHash(applies: (hash: string) => boolean): (person: StoredDocument) => boolean {
-  return ({ passwordHash }) => passwordHash !== undefined && applies(passwordHash);
+function withHash(applies: (hash: string, releases: ReleaseRange) => boolean): NonNullable<ManualStep['applies']> {
+  return ({ passwordHash }, releases) => passwordHash !== undefined && applies(passwordHash, releases);
 }
 
 const INITIAL_TEXT =
@@ -120,11 +126,11 @@ export function unverifiedHash(format: string): string | undefined {
 
 const needsVerifier: ManualStep = {
   reason: 'hash_needs_verifier',
-  applies: withHash((hash) => optionalVerifier(hash) !== undefined),
+  applies: withHash((hash, releases) => optionalVerifier(hash, releases) !== undefined),
   remedy: 'add {verifier}',
-  params: ({ passwordHash = '' }) => ({ verifier: optionalVerifier(passwordHash) }),
+  params: ({ passwordHash = '' }, releases) => ({ verifier: optionalVerifier(passwordHash, releases) }),
 };
-const hasNoVerifier = withHash((hash) => hashVerification(hash).verifier === undefined);
+const hasNoVerifier = withHash((hash, releases) => verifierIn(hash, releases) === undefined);
 
 const hashes: readonly FieldFact[] = [
   {
@@ -163,7 +169,7 @@ const hashes: readonly FieldFact[] = [
     ...releasesWithoutStates,
     ifKnown: true,
     fields: [HASH],
-    text: 'no release of ZITADEL verifies this password hash',
+    text: 'this release of ZITADEL cannot verify this password hash',
     explains: () => false,
     steps: [{ reason: 'hash_without_verifier', remedy: 'the person must set a new password', applies: hasNoVerifier }],
   },

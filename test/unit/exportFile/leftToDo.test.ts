@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LeftToDo, MAX_LISTED_BYTES } from '../../../shared/exportFile/leftToDo.ts';
-import { leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
+import { type FileContent, leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
 import { MAX_MANIFEST_BYTES } from '../../../shared/exportFile/manifest.ts';
 import { recordSections } from '../../../shared/organisation/allSections.ts';
+import type { ReleaseRange } from '../../../shared/organisation/zitadelReleases.ts';
 import type { StoredDocument } from '../../../shared/store/store.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
@@ -20,7 +21,7 @@ function person(fields: object, isEmailVerified = true): StoredDocument {
 }
 
 /** The entries about single records and organisations from one record of a section. */
-function entriesFor(content: typeof everything, section: string, document: StoredDocument): string[] {
+function entriesFor(content: FileContent, section: string, document: StoredDocument): string[] {
   const list = new LeftToDo(content, 'http');
   list.addRecord(sectionNamed(section), document);
   return list.entries.flatMap(({ type, id, message }) => (id === undefined ? [] : [`${type} ${id}: ${message}`]));
@@ -113,6 +114,20 @@ describe('the remaining steps after a migration', () => {
     const found = entriesFor(forZitadel, section, document);
     expect(found).toEqual([expect.stringMatching(expected)]);
     expect(entriesFor(everything, section, document)).toHaveLength(section === 'oidcIdps' ? 1 : 0);
+  });
+
+  it.each<readonly [string, ReleaseRange, string]>([
+    [
+      '2',
+      { until: '2' },
+      'this release of ZITADEL cannot verify this password hash: the person must set a new password',
+    ],
+    ['3', { since: '3', until: '3' }, 'contains the verifier of the hash: add phpass'],
+    ['2 or 3', { until: '3' }, 'contains the verifier of the hash: add phpass'],
+  ])('recommend only a verifier that release %s has', (_, releases, expected) => {
+    const phpass = person({ passwordHash: '$P$984478476IagS59wHZvyQMArzfx58u.' });
+    const found = entriesFor({ ...forZitadel, releases }, 'humanUsers', phpass);
+    expect(found).toEqual([expect.stringContaining(expected)]);
   });
 
   it.each([

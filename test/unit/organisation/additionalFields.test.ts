@@ -4,6 +4,7 @@ import { recordSection, recordSections } from '../../../shared/organisation/allS
 import { fieldFacts } from '../../../shared/organisation/fieldFacts.ts';
 import { keptFields } from '../../../shared/organisation/keptFields.ts';
 import type { Section } from '../../../shared/organisation/sections/section.ts';
+import { allReleases } from '../../../shared/organisation/zitadelReleases.ts';
 import { fieldsOf } from '../../../tools/docs/sectionsTable.ts';
 import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';
 import { withValue } from '../../support/strings/fieldPlaces.ts';
@@ -35,11 +36,11 @@ it('a kept text is a fact about imports into ZITADEL, with a manual step for the
   );
   expect(fact).toMatchObject({ does: 'imports not', text: 'ZITADEL does not have the field `user.note`' });
   const applies = (user: object) =>
-    fact?.steps?.map((step) => step.applies?.({ id: 'u', body: JSON.stringify({ user }) }));
+    fact?.steps?.map((step) => step.applies?.({ id: 'u', body: JSON.stringify({ user }) }, allReleases));
   expect([applies({ note: 'n' }), applies({})]).toEqual([[true], [false]]);
   const [step] = fact?.steps ?? [];
   expect(step).toMatchObject({ reason: 'field_not_imported', because: 'ZITADEL does not have the field `{field}`' });
-  expect(step?.params?.({ id: 'u' })).toEqual({ field: 'user.note' });
+  expect(step?.params?.({ id: 'u' }, allReleases)).toEqual({ field: 'user.note' });
 });
 
 it('a kept text is documented with its greatest length', () => {

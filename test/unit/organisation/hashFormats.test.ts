@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { hashPassword } from '../../../shared/auth/passwordHashing.ts';
-import { describeVerifiers, hashVerification, passwordHashWarning } from '../../../shared/organisation/hashFormats.ts';
+import {
+  describeVerifiers,
+  hashVerification,
+  optionalVerifier,
+  passwordHashWarning,
+  verifierIn,
+} from '../../../shared/organisation/hashFormats.ts';
+import { allReleases } from '../../../shared/organisation/zitadelReleases.ts';
 
 const bcrypt = 'N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy';
 const sha512 = 'a'.repeat(86);
@@ -41,18 +48,45 @@ describe('a password hash', () => {
     [`$pbkdf2-sha256$12000$${key}+qJLI7A8nDjPLnolCWarQY=`, 'pbkdf2', 'pbkdf2'],
     ['$pbkdf2$12000$cmFuZG9tc2FsdGlzaGFyZA==$mwUqsMixIYMc/0eN4v1.l3SVDpk', 'pbkdf2', 'pbkdf2'],
     ['$1$salt$qJH7.N4xYta3aEG/dfqo/0', 'md5crypt', 'md5'],
-    ['$md5salted-suffix$c2FsdA==$R58+SD/95ORa9VZ9BPS5FA==', 'md5salted', 'md5salted'],
+    ['$md5salted-suffix$c2FsdA==$R58+SD/95ORa9VZ9BPS5FA==', 'md5salted', 'md5salted', '3.0'],
     ['5f4dcc3b5aa765d61d8327deb882cf99', 'md5plain', 'md5plain'],
-    ['$P$984478476IagS59wHZvyQMArzfx58u.', 'phpass', 'phpass'],
-    ['$S$ErandomsaOpYrAZqwxGynirQbWYCb3ejW4BwGH81LJcOzbzeVd02', 'drupal7', 'drupal7'],
-    [`$5$rounds=5000$salt$${'a'.repeat(43)}`, 'sha256crypt', 'sha2'],
-    [`$6$salt$${sha512}`, 'sha512crypt', 'sha2'],
-  ])("such as %s is %s, verified where ZITADEL's setting has %s", (hash, format, verifier) => {
+    ['$P$984478476IagS59wHZvyQMArzfx58u.', 'phpass', 'phpass', '3.1'],
+    ['$S$ErandomsaOpYrAZqwxGynirQbWYCb3ejW4BwGH81LJcOzbzeVd02', 'drupal7', 'drupal7', '4.6'],
+    [`$5$rounds=5000$salt$${'a'.repeat(43)}`, 'sha256crypt', 'sha2', '3.1'],
+    [`$6$salt$${sha512}`, 'sha512crypt', 'sha2', '3.1'],
+  ])("such as %s is %s, verified where ZITADEL's setting has %s", (hash, format, verifier, since = '') => {
     expect(hashVerification(hash)).toEqual({ format, verifier, isWithinBounds: true });
-    const where = `verified only if SystemDefaults.PasswordHasher.Verifiers has ${verifier}`;
+    const releases = since === '' ? '' : `from ZITADEL ${since} on, and only `;
+    const where = `verified only ${releases}if SystemDefaults.PasswordHasher.Verifiers has ${verifier}`;
     expect(describeVerifiers(format)).toBe(where);
     const message = expect.stringContaining(`${format} hashes are ${where}; otherwise the user cannot log in`);
     expect(passwordHashWarning(hash)).toMatchObject({ reason: 'hash_unverified', message });
+  });
+
+  it.each([
+    ['of scrypt', `$scrypt$ln=16,r=8,p=1$${scrypt}`, 'scrypt', ['scrypt', 'scrypt', 'scrypt']],
+    [
+      'of md5salted',
+      '$md5salted-suffix$c2FsdA==$R58+SD/95ORa9VZ9BPS5FA==',
+      'md5salted',
+      [undefined, 'md5salted', 'md5salted'],
+    ],
+    ['of phpass', '$P$984478476IagS59wHZvyQMArzfx58u.', 'phpass', [undefined, 'phpass', 'phpass']],
+    ['of sha2', `$6$salt$${sha512}`, 'sha2', [undefined, 'sha2', 'sha2']],
+    [
+      'of drupal7',
+      '$S$ErandomsaOpYrAZqwxGynirQbWYCb3ejW4BwGH81LJcOzbzeVd02',
+      'drupal7',
+      [undefined, undefined, 'drupal7'],
+    ],
+    ['of bcrypt', `$2a$10$${bcrypt}`, 'bcrypt', ['bcrypt', 'bcrypt', 'bcrypt']],
+    ['of an unknown format', 'not a hash', undefined, [undefined, undefined, undefined]],
+  ])('%s is verified only by releases that have its verifier', (_, hash, verifier, inReleases) => {
+    const majors = [{ until: '2' }, { since: '3', until: '3' }, { since: '4' }] as const;
+    for (const [index, expected] of inReleases.entries())
+      expect(verifierIn(hash, majors[index] ?? allReleases)).toBe(expected);
+    expect(verifierIn(hash, { until: '4' })).toBe(verifier);
+    expect(optionalVerifier(hash, allReleases)).toBe(verifier === 'bcrypt' ? undefined : verifier);
   });
 
   it.each([

@@ -94,7 +94,8 @@ describe('every fact', () => {
     ),
   )('has a value for each parameter of its steps: $title', ({ fact, step }) => {
     const named = [...templateText(stepRow(fact, step), 'http').matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-    const given = Object.keys(step.params?.({ id: '1', passwordHash: '$P$984478476IagS59wHZvyQMArzfx58u.' }) ?? {});
+    const person = { id: '1', passwordHash: '$P$984478476IagS59wHZvyQMArzfx58u.' };
+    const given = Object.keys(step.params?.(person, allReleases) ?? {});
     expect(given.toSorted()).toEqual([...new Set(named)].toSorted());
   });
 });

@@ -57,6 +57,12 @@ it('is recognised by its sign, as its predecessors are without it', async () => 
   expect(await recognise([])).toEqual({ releases: oldest });
 });
 
+it('is narrowed by a version to its major release', async () => {
+  expect(await recognise([], 'v2.71.19')).toEqual({ releases: { until: '2' } });
+  expect(await recognise([], '3.4.1')).toEqual({ releases: { since: '3', until: '3' } });
+  expect(await recognise([], 'v4.0.0')).toEqual({ releases: oldest });
+});
+
 it('is assumed for a newer version with the same fields', async () => {
   const assumed = 'this command does not know ZITADEL 1001.0.0, and assumes that it behaves like ZITADEL';
   expect(await recognise([...knownSigns, 'orgColour'], '1001.0.0')).toEqual({
