@@ -27,7 +27,10 @@ interface Reading {
   readonly use?: (file: ExportFile, inspection: Inspection) => Promise<void>;
   /** The organisations that the export must contain. */
   readonly required?: SelectedOrganisations;
-  /** If the size of the export is unknown, the progress estimates the remaining time from this number of records. */
+  /**
+   * The expected number of records. If the size of the export is unknown, the progress estimates the remaining time
+   * from this number.
+   */
   readonly expected?: number | undefined;
 }
 

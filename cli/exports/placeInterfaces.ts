@@ -173,7 +173,7 @@ export interface DatabasePlace extends Source {
    */
   prepareImport?(database: RunDatabase, signal: AbortSignal): Promise<PreparedImport | undefined>;
   /**
-   * If the place is ZITADEL, the result also contains deleted organisations.
+   * Lists the organisations of the place. If the place is ZITADEL, the list also contains deleted organisations.
    * @throws IdentityError if the place cannot be read
    */
   organisations(signal: AbortSignal): Promise<readonly ListedOrganisation[]>;
@@ -269,7 +269,7 @@ export function importTarget(facts: Pick<PlaceFacts, 'releases'> | undefined, op
 
 export interface DescribedPlace {
   readonly place: Place;
-  /** Undefined for a file or an object. */
+  /** The facts about the place. Undefined if the place is a file or an object. */
   readonly facts: PlaceFacts | undefined;
 }
 

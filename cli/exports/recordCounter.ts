@@ -10,7 +10,7 @@ import { printable } from '../terminal/terminal.ts';
 import { sourceError } from './fileContent.ts';
 import type { ExportFile, PlaceExportOptions } from './placeInterfaces.ts';
 
-/** Older manifests lack some of these fields. */
+/** The fields of a manifest that describe the request of the export. Older manifests lack some of these fields. */
 const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).partial();
 
 /**

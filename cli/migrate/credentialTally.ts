@@ -84,8 +84,8 @@ export class CredentialTally {
   }
 
   /**
-   * Complete only after all records were added, because the state of an organisation decides about its people, and the
-   * organisation's record comes after the people.
+   * The counts of people. They are complete only after all records were added, because the state of an organisation
+   * decides about its people, and the organisation's record comes after the people.
    */
   get credentials(): Omit<CredentialSummary, 'secondFactors'> {
     const others = new Map(

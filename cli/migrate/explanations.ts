@@ -55,7 +55,7 @@ export function explainBesideHash(
 }
 
 /**
- * Returns undefined for an unexpected difference.
+ * Returns why a difference is expected. Returns undefined for an unexpected difference.
  * @param response the import's response; undefined before the import, and if the target is a file
  * @param first the record in the source; undefined if the source does not have it
  */

@@ -205,7 +205,7 @@ export interface MigrationResult extends Listed {
     readonly organisations: number;
     readonly records: number;
     readonly exported: Readonly<Counts>;
-    /** Absent if the target is a file or an object. */
+    /** The outcomes of the import. Absent if the target is a file or an object. */
     readonly imported?: OutcomeCounts;
   };
   readonly phases: readonly MigrationPhase[];

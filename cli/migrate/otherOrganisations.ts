@@ -5,14 +5,14 @@ import type { MigrationRun } from './migrationRun.ts';
 import type { OpenSide, OpenSides } from './openSides.ts';
 
 export interface OtherOrganisation extends Pick<ListedOrganisation, 'orgId' | 'name'> {
-  /** Undefined if there is no evidence that the organisation came from the source. */
+  /** The evidence that the organisation came from the source. Undefined if there is no evidence. */
   readonly evidence: string | undefined;
 }
 
 /** Facts that can be evidence that an organisation came from the source. */
 interface OriginFacts {
   readonly instanceId: string | undefined;
-  /** Undefined if the source does not list deleted organisations. */
+  /** The ids of deleted organisations of the source. Undefined if the source does not list deleted organisations. */
   readonly deleted: ReadonlySet<string> | undefined;
   readonly callerId: string | undefined;
 }
@@ -51,7 +51,10 @@ export async function findOtherOrganisations(
   return judged.toSorted((a, b) => Number(a.evidence === undefined) - Number(b.evidence === undefined));
 }
 
-/** Returns undefined if the source is not ZITADEL, or if the token may not read deleted organisations. */
+/**
+ * Returns the ids of the source's deleted organisations. Returns undefined if the source is not ZITADEL, or if the
+ * token may not read deleted organisations.
+ */
 async function deletedOrganisations({ place, kind }: OpenSide, signal: AbortSignal): Promise<Set<string> | undefined> {
   if (place.takes === 'files' || kind !== 'zitadel') return undefined;
   try {

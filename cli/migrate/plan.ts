@@ -81,8 +81,8 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
 }
 
 /**
- * Leaves out the name, the form and the size of the source, so that another file with the same records has the same
- * digest.
+ * Returns the state that the digest of a plan covers. Leaves out the name, the form and the size of the source, so that
+ * another file with the same records has the same digest.
  */
 function shownState(plan: MigrationPlan, digests: Pick<ShownState, 'source' | 'target'>): ShownState {
   const { source: _, target, checks: __, bytes: ___, options, ...decided } = plan;

@@ -15,7 +15,10 @@ const printers: Readonly<Record<string, Printer>> = {
   '.json': async (_, blocks) => `${printableJson(blockJson(blocks))}\n`,
 };
 
-/** Returns undefined for a directory and for an unknown extension. */
+/**
+ * Returns the function that prints a report with the extension of the given file. Returns undefined for a directory and
+ * for an unknown extension.
+ */
 function printerOf(report: string): Printer | undefined {
   return /[/\\]$/.test(report) ? undefined : printers[extname(report).toLowerCase()];
 }

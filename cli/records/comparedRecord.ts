@@ -43,7 +43,7 @@ export const recordContent = z.object({
    * comparison leaves out factors.
    */
   otpEmail: z.boolean().exactOptional(),
-  /** Absent if records of the section have no states. */
+  /** The state of the record. Absent if records of the section have no states. */
   state: z.object({ value: z.string(), source: z.enum(stateSources) }).exactOptional(),
   /**
    * The format of the password's hash, or `unknown`. Absent if there is no hash, or if the comparison leaves out

@@ -46,7 +46,7 @@ export interface RecordDifference {
    * Present if an earlier record of the side has the same id. Only the earlier record was compared with the other side.
    */
   readonly isRepeat?: true;
-  /** Present only if both sides have the record. */
+  /** The fields that differ. Present only if both sides have the record. */
   readonly fields?: readonly FieldDifference[];
 }
 
@@ -94,7 +94,7 @@ export type Explain = (difference: RecordDifference, first?: FirstRecord) => str
 export interface ComparedPair extends Pick<ComparedRecord, 'section' | 'orgId' | 'id'> {
   readonly outcome: Exclude<Outcome, 'onlySecond'>;
   readonly first: RecordContent;
-  /** Undefined if only the first side has the record. */
+  /** The content on the second side. Undefined if only the first side has the record. */
   readonly second: RecordContent | undefined;
 }
 
@@ -111,7 +111,7 @@ interface SideLoader extends RecordVisitor {
 
 export interface SecondRecord extends Pick<ComparedRecord, 'section' | 'orgId' | 'id'> {
   readonly second: RecordContent;
-  /** Undefined if only the second side has the record. */
+  /** The content on the first side. Undefined if only the second side has the record. */
   readonly first: RecordContent | undefined;
 }
 
@@ -200,10 +200,10 @@ export interface SizedOrganisation {
  * number of records.
  */
 export class RunDatabase implements Disposable, Pairing {
-  /** Also contains the tables of `imports`. */
+  /** The temporary file with the records. Also contains the tables of `imports`. */
   readonly database = new TemporaryDatabase(TABLES);
   private readonly facts = new SideFacts(this.database);
-  /** Used if the second side is ZITADEL. */
+  /** Facts about the import of the first side into ZITADEL. Used if the second side is ZITADEL. */
   readonly imports: ImportFacts;
   selection: SecretSelection;
   /**
@@ -214,7 +214,7 @@ export class RunDatabase implements Disposable, Pairing {
   /** Whether the caller has loaded the whole second side, and nothing has changed there since. */
   isSecondComplete = false;
   readonly equal = new EqualRecords();
-  /** The caller must load all records of the first side before those of the second side. */
+  /** Loads the records of the first side. The caller must load all of them before the records of the second side. */
   readonly first = this.loader('first');
   readonly second = this.loader('second');
 
@@ -225,7 +225,7 @@ export class RunDatabase implements Disposable, Pairing {
   }
 
   /**
-   * The caller must have loaded all records of both sides.
+   * Compares the records of both sides. The caller must have loaded all records of both sides.
    * @param explain by default, every difference is unexpected
    * @param onCompared called with the number of records that were compared since the last call
    */
@@ -268,7 +268,7 @@ export class RunDatabase implements Disposable, Pairing {
       }
   }
 
-  /** Leaves out records that imports ignore, and repetitions of a record. */
+  /** Yields the records of the second side. Leaves out records that imports ignore, and repetitions of a record. */
   async *secondRecords(signal: AbortSignal): AsyncGenerator<SecondRecord, void, void> {
     for await (const stored of this.rows(storedRecord, signal, `${OF_SECOND} WHERE second.isRepeat = 0`)) {
       const { section, orgId, id, ...texts } = stored;

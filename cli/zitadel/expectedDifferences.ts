@@ -18,7 +18,7 @@ export interface ZitadelSide {
   readonly side: 'first' | 'second';
   readonly releases: ReleaseRange;
   readonly domains: readonly string[];
-  /** Undefined if the other side's records were not imported into this side. */
+  /** Facts about the import into this side. Undefined if the other side's records were not imported into this side. */
   readonly imports?: Pick<ImportFacts, 'mayLackProvider' | 'target'>;
 }
 
@@ -39,7 +39,10 @@ function unexportedReason(
   return recordFacts(section, releases).find((fact) => fact.does === 'exports not' && (fact.when?.(id) ?? true))?.text;
 }
 
-/** Leaves out facts that apply to none of the given releases of ZITADEL. */
+/**
+ * Returns the facts about the records of a section. Leaves out facts that apply to none of the given releases of
+ * ZITADEL.
+ */
 function recordFacts(section: string, releases: ReleaseRange) {
   const { records = [] } = recordSection(section).zitadel ?? {};
   return records.filter((fact) => overlap(fact, releases));

@@ -5,9 +5,12 @@ import type { ZitadelConnection } from './zitadelConnection.ts';
 import { type EventTime, readEvents } from './zitadelEvents.ts';
 
 export interface OrganisationHistory extends ListedOrganisation {
-  /** If the organisation was deleted and created again, this is the user of the last creation. */
+  /**
+   * The id of the user who created the organisation. If it was deleted and created again, the id of the user of the
+   * last creation.
+   */
   readonly createdBy: string;
-  /** Undefined if the organisation was never deleted. */
+  /** The time of the last deletion. Undefined if the organisation was never deleted. */
   readonly deletedAt: EventTime | undefined;
 }
 

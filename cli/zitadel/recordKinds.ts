@@ -534,7 +534,10 @@ function userGrantRecord({ userId, projectId, projectGrantId, roleKeys }: UserGr
   return { userId, projectId, ...grant, ...roles };
 }
 
-/** Returns undefined if ZITADEL's imports drop records of the section. */
+/**
+ * Returns the event that creates a record of the section. Returns undefined if ZITADEL's imports drop records of the
+ * section.
+ */
 export function creationEvent(section: SectionName): CreationEvent | undefined {
   const { created } = recordKinds[section];
   return created === 'never' ? undefined : created;

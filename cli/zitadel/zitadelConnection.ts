@@ -22,7 +22,7 @@ export interface ZitadelConnection extends ZitadelServer {
   readonly token: string;
   /** The name of the option that specifies the token's file. Errors about the token contain this name. */
   readonly tokenOption: string;
-  /** Undefined if the user entered the token at the terminal. */
+  /** The path of the token's file. Undefined if the user entered the token at the terminal. */
   readonly tokenFile?: string | undefined;
   /** How often a search is repeated if it does not show an expected record yet. */
   readonly polls?: RetryPolicy;

@@ -94,7 +94,9 @@ async function statusOf(connection: ZitadelServer, { organisation }: SignedRelea
   return (await send(connection, { method: 'POST', path: IMPORT_PATH, body })).status;
 }
 
-/** If ZITADEL's version is newer than all releases that the command knows, adds a warning. */
+/**
+ * Returns the given releases. If ZITADEL's version is newer than all releases that the command knows, adds a warning.
+ */
 function known(releases: ReleaseRange, seen: string, version: string | undefined): RecognisedReleases {
   if (version === undefined) return { releases };
   if (!isNewerVersion(version)) return { releases: releasesOfVersion(version, releases) };

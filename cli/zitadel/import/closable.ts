@@ -67,7 +67,7 @@ export function hasGeneratedPlace(kind: Closable): boolean {
   return creationOf(kind).aggregateId === undefined;
 }
 
-/** Returns undefined if only the creation event contains the aggregate's id. */
+/** Returns the place of a record's events. Returns undefined if only the creation event contains the aggregate's id. */
 export function placeOf(kind: Closable, json: JsonObject, orgId: string): EventPlace | undefined {
   const { aggregateId, fields = {} } = creationOf(kind);
   if (aggregateId === undefined) return undefined;

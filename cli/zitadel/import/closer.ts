@@ -29,7 +29,7 @@ import type { ImportLedger, LedgerIssue, LedgerRecord } from './ledger.ts';
 interface OpenRecord {
   readonly kind: Closable;
   readonly entry: LedgerRecord;
-  /** Undefined if ZITADEL has no event that created the record. */
+  /** The place of the record's events. Undefined if ZITADEL has no event that created the record. */
   readonly place: EventPlace | undefined;
 }
 

@@ -120,7 +120,7 @@ export interface LedgerEntry {
   readonly found?: LedgerRecord['found'];
   /** The outcome that the record will have if ZITADEL accepts it. A dry run reports this outcome. */
   readonly foreseen?: LedgerOutcome;
-  /** Undefined for a record that the import must still send. */
+  /** The outcome of the record. Undefined if the import must still send the record. */
   readonly outcome: LedgerOutcome | undefined;
   /** Replaces the errors that the ledger contains for the record. */
   readonly issues?: readonly LedgerIssue[];
@@ -136,7 +136,10 @@ const steps: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** Returns undefined if ZITADEL does not import the section. */
+/**
+ * Returns the step in which the import sends the records of a section. Returns undefined if ZITADEL does not import the
+ * section.
+ */
 function stepOf(section: string): number | undefined {
   return steps.get(section);
 }
@@ -279,7 +282,7 @@ export class ImportLedger {
     return this.rows(documentRow, `SELECT position, orgId, section, path FROM ${tables} ${selected} ORDER BY position`);
   }
 
-  /** Returns undefined for a nested record. */
+  /** Returns the path of the record at a position. Returns undefined for a nested record. */
   document(position: number): LedgerDocument | undefined {
     const sql = `SELECT position, orgId, section, path FROM documents JOIN records USING (position) WHERE position = ?`;
     const columns = this.database.statement(sql).get(position);

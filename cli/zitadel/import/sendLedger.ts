@@ -192,7 +192,8 @@ class ImportSender {
   }
 
   /**
-   * If ZITADEL rejects the whole request, makes the next request smaller instead of storing outcomes.
+   * Sends a request and stores the outcomes of its records. If ZITADEL rejects the whole request, makes the next
+   * request smaller instead.
    * @param orgId the organisation that the request's header selects; undefined for none
    */
   async send(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<void> {
@@ -343,7 +344,7 @@ async function waitForContext(connection: ZitadelConnection, orgId: string): Pro
 
 const INVALID: ReadonlySet<Code> = new Set([Code.InvalidArgument, Code.FailedPrecondition, Code.OutOfRange]);
 
-/** Returns undefined if a smaller request would not help. */
+/** Returns why ZITADEL rejected a request. Returns undefined if a smaller request would not help. */
 function refusalBy(error: unknown): Refusal | undefined {
   if (!(error instanceof ConnectError)) return undefined;
   const { code } = error;

@@ -97,7 +97,10 @@ async function locate(
   return places;
 }
 
-/** Returns undefined if another user than the caller has created or changed the record. */
+/**
+ * Returns the time when an import of the token's user created a record. Returns undefined if another user has created
+ * or changed the record.
+ */
 function importTime(
   record: DoomedRecord,
   aggregateEvents: readonly ZitadelEvent[],

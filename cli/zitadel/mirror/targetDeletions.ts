@@ -146,7 +146,10 @@ async function withoutRecreated(
   });
 }
 
-/** Returns undefined if the events of the record can belong to any organisation. */
+/**
+ * Returns the id of the organisation to which the record's events belong. Returns undefined if they can belong to any
+ * organisation.
+ */
 function ownerOfEvents({ record: { record } }: RemovedRecord): string | undefined {
   return creationEvent(record.section.name)?.isShared === true ? undefined : record.orgId;
 }
@@ -231,7 +234,7 @@ function recordKeys({ record: { section, orgId, json } }: LedgerRecord): string[
   );
 }
 
-/** Returns undefined if the record has no id of its own. */
+/** Returns the path of the record that an event removes. Returns undefined if such records have no ids of their own. */
 function removedPath(section: SectionName, event: ZitadelEvent): string | undefined {
   const { ids } = recordKinds[section];
   if (ids === 'none') return undefined;

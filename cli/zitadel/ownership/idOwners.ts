@@ -63,7 +63,7 @@ function isOfAggregates({ fields }: IdSpace): boolean {
   return fields === undefined;
 }
 
-/** Returns undefined for a record without an id of its own. */
+/** Returns the id in a path, with its id space. Returns undefined for a record without an id of its own. */
 function idOf(path: string): SpaceId | undefined {
   const end = path.indexOf('/');
   const space = spaces.get(path.slice(0, end));
@@ -253,7 +253,10 @@ export class IdOwners implements RecordVisitor {
     return this.database.statement(sql).get(spaceId.name, spaceId.id, CLAIMED_AT) !== undefined;
   }
 
-  /** Returns undefined if no record ever had the id, or if records of this kind have no ids of their own. */
+  /**
+   * Returns the record that has or had the id in a path. Returns undefined if there was no such record, or if records
+   * of this kind have no ids of their own.
+   */
   ownerOf(path: string): IdOwner | undefined {
     const spaceId = idOf(path);
     if (spaceId === undefined) return undefined;
@@ -286,8 +289,9 @@ const OWNER = `
   WHERE space = ? AND id = ? AND orgId IS NOT NULL`;
 
 /**
- * Returns undefined for a record without an id of its own.
- * @param readJson called only if a record with the same id was deleted
+ * Describes the id that a record of the file claims in ZITADEL. Returns undefined for a record without an id of its
+ * own.
+ * @param readJson returns the record's JSON. Called only if a record with the same id was deleted
  */
 export function claimedId(
   { section, orgId }: Pick<OrganisationRecord, 'section' | 'orgId'>,
