@@ -195,7 +195,7 @@ export function printLimit({ unit }: Pick<LimitDefinition, 'unit'>, value: numbe
 export interface StatedLimits {
   readonly requestBytes?: number;
   readonly responseBytes?: number;
-  /** This field is present if clients can transfer larger files through a bucket of the instance. */
+  /** Whether clients can transfer files above these limits through a bucket of the instance. */
   readonly transfers?: true;
   /** The longest timeout, in Go's syntax. */
   readonly timeout?: string;

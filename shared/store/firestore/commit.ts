@@ -9,8 +9,8 @@ import { encodeCommit, type WriteMessage } from './messages.ts';
 import { commitWrites } from './methods.ts';
 
 /**
- * Commits writes if the documents still have their expected versions. If a response is lost, sends the commit again.
- * The id that each commit stores shows whether an earlier attempt was applied.
+ * Commits writes if the documents still have their expected versions. If a response is lost, sends the commit again,
+ * and finds out with `isCommitted` whether an earlier attempt was applied.
  * @throws WriteConflictError if a document does not have the expected version, or a precondition of a write fails;
  * IdentityError if the commit fails for another reason
  */

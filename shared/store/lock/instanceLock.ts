@@ -10,7 +10,7 @@ import { instanceBusy } from '../../errors/storeErrors.ts';
  */
 export type LockMode = 'shared' | 'alone';
 
-/** The description of an operation that holds the lock, which waiting calls receive. */
+/** The description of an operation that holds the lock. Calls that wait for the lock receive this description. */
 export interface LockHolder {
   readonly operation: string;
   /** The id of the calling user, or the operating system account that runs the command. */

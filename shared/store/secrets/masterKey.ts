@@ -21,7 +21,7 @@ export function generateMasterKey(): MasterKey {
   return deriveMasterKey(randomBytes(KEY_BYTES));
 }
 
-/** Derives an id and an encryption key from random bytes. Neither reveals the other. */
+/** Derives an id and an encryption key from the bytes of a master key. Neither reveals the other. */
 function deriveMasterKey(bytes: Buffer): MasterKey {
   const derive = (purpose: string, length: number) =>
     Buffer.from(hkdfSync('sha256', bytes, '', `identity master key: ${purpose}`, length));
