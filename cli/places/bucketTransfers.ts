@@ -191,7 +191,10 @@ interface UploadState {
   readonly isComplete: boolean;
 }
 
-/** The time limit of a request with a piece, and of a request that asks for the number of received bytes. */
+/**
+ * `PIECE_MS` limits the time of a request that sends a piece of a file, `POSITION_MS` that of a request that asks how
+ * many bytes have arrived.
+ */
 const PIECE_MS = 600_000;
 const POSITION_MS = 30_000;
 

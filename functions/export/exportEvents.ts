@@ -106,7 +106,7 @@ class Cursor {
 
   private request(): Promise<IteratorResult<Documents>> {
     const requested = this.batches.next();
-    // If the read fails, `refill` awaits this promise and throws the error. Until then, this handler prevents an
+    // `refill` awaits this promise later, and throws the error of a failed read. Until then, this handler prevents an
     // unhandled rejection.
     requested.catch(() => undefined);
     return requested;

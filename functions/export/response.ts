@@ -10,7 +10,7 @@ interface ResponseResources {
   /** Records the end of the call in the audit trail, before the last byte is sent. */
   readonly audited: Pick<AuditedCall, 'end'>;
   /**
-   * Creates a response that redirects the client to the file, if the file is too large to be sent in the response.
+   * Called if the file is larger than a response may be. Creates a response that redirects the client to the file.
    * Before it returns, calls `end`, which records the end of the call in the audit trail.
    */
   readonly redirect: (file: AsyncIterable<Uint8Array>, end: () => Promise<void>) => Promise<Response>;

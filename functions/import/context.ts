@@ -34,7 +34,7 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
    */
   readonly onLocked?: () => Promise<unknown>;
   /**
-   * Called in each transaction of a mirroring import that deletes records. If this function throws, the import fails.
+   * Called in each transaction in which a mirroring import deletes records. If this function throws, the import fails.
    */
   readonly onDeleting?: (transaction: Transaction, deleted: readonly Deletion[]) => Promise<void>;
   readonly ignored?: readonly IgnoredField[];

@@ -61,7 +61,7 @@ interface ImportCall extends Pick<ImportContext, 'source' | 'inspected' | 'signa
  * records phase by phase. To continue an interrupted import, the user sends its request again: records that already
  * exist with equal content then count as unchanged.
  * @param stamp the creation and change date of the written records, unique to this import; ISO 8601, UTC
- * @param signal stops the import between two batches, with its reason
+ * @param signal stops the import between two batches
  * @returns the import response
  * @throws IdentityError INVALID_ARGUMENT for an invalid export file, before anything is written; the signal's reason
  * after an abort. Every error after the first write contains the import's progress

@@ -129,7 +129,7 @@ function foreignId({ record: { section, orgId } }: RecordPlan, stored: StoredDoc
 
 /**
  * Returns the issue of a record that is stored with other content. If an overwrite would fail too, the issue contains
- * that reason.
+ * the reason why it would fail.
  */
 function reportedIssue(
   plan: RecordPlan,

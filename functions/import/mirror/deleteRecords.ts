@@ -91,7 +91,7 @@ async function readUsers(
   return new Map(users);
 }
 
-/** Stops at the first batch that contains a record changed by another call. */
+/** Deletes records in batches. Stops at the first batch with a record that another call has changed. */
 async function deletePhase(call: DeletingCall, batches: Iterable<readonly DoomedRecord[]>): Promise<void> {
   const { store, deletions, signal, report } = call;
   for (const batch of batches) {

@@ -33,7 +33,10 @@ export function originOf({ instance, instanceId, readTime }: OriginManifest): Fi
   return { instance: instanceId ?? instance, readTime };
 }
 
-/** Returns undefined if no file was imported into the organisation, or if the origin of the last file is unknown. */
+/**
+ * Returns the origin of the file that was last imported into an organisation. Returns undefined if no file was
+ * imported, or if the origin is unknown.
+ */
 export function lastImportOf({ lastImport }: StoredDocument): FileOrigin | undefined {
   return lastImport === undefined || lastImport === UNKNOWN_IMPORT
     ? undefined

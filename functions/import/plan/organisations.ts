@@ -16,7 +16,7 @@ const ID_MISSING: RecordIssue = {
   params: { field: '`orgId` of an organisation' },
 };
 
-/** An organisation's id is part of the keys of its records, which have a maximum length. */
+/** The keys of an organisation's records contain the organisation's id, and have a maximum length. */
 const ID_TOO_LONG: RecordIssue = {
   id: TOO_LONG_ID,
   key: `orgId: value length must be at most ${MAX_ID_CHARACTERS} characters`,

@@ -47,7 +47,7 @@ export class BatchDocuments {
   }
 
   /**
-   * Reads the stored records whose names the batch needs and that a mirroring import deletes for this reason. Also
+   * For a mirroring import, reads the stored records that the import deletes because the batch needs their names. Also
    * reads the claims that these records may have.
    */
   async readFreed(plans: readonly RecordPlan[], mirror: Mirror | undefined): Promise<ReadonlyMap<string, FreedHolder>> {

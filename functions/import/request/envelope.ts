@@ -186,7 +186,7 @@ export interface FoundSource extends ExportFileSource {
 interface SourcePorts {
   readonly objectStorage: ObjectStorage;
   readonly findUpload: (id: string) => Promise<TransferObject>;
-  /** Wraps an object so that only the first read downloads it, if the memory for bodies suffices. */
+  /** Wraps an object so that only the first read downloads it, if the memory budget for request bodies suffices. */
   readonly keep: (object: Pick<PinnedObject, 'size' | 'read'>) => Pick<PinnedObject, 'read'>;
   /** The maximum size in bytes, after decompression, of a file that is the request body. */
   readonly maxBytes: number;

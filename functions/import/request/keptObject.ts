@@ -8,8 +8,8 @@ import type { PinnedObject } from '../../../shared/objectStorage/objectStorage.t
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * An object that an import downloads once, keeps in memory, and reads in each phase. If the memory for bodies does not
- * suffice, each read downloads the object.
+ * An object that an import downloads once, keeps in memory, and reads in each phase. If the memory budget for request
+ * bodies does not suffice, each read downloads the object again.
  */
 export class KeptObject implements Disposable {
   private readonly object: Pick<PinnedObject, 'size' | 'read'>;
