@@ -80,7 +80,7 @@ const limitTable = {
   inflation: fixed(
     'inflation',
     'count',
-    'size of a decompressed body beyond 10 MB, as a multiple of the received size',
+    'ratio of the decompressed size of a body to its received size, if the decompressed size is above 10 MB',
   ),
   whiteSpaceBytes: fixed('whiteSpaceBytes', 'bytes', 'consecutive bytes of white space in a body'),
   nesting: fixed('nesting', 'count', 'levels of nesting in a body'),

@@ -72,7 +72,7 @@ export const signingForbidden = defineError('UNAVAILABLE', 'SIGNING_FORBIDDEN', 
 
 /** `failure` is the HTTP status of Google's response, or the error code of a failed connection. */
 export const signingFailed = defineError('UNAVAILABLE', 'SIGNING_FAILED', {
-  text: '{at}: IAM Credentials did not sign the URL ({failure})',
+  text: '{at}: the IAM Credentials API did not sign the URL ({failure})',
   remedy: RETRY,
 });
 

@@ -94,7 +94,7 @@ function describeType({ case: kind, value }: FieldRules['type']): string[] {
       const { prefix = '', wellKnown, maxBytes } = value;
       const length = lengthText(value);
       return [
-        ...(maxBytes === 0n ? length : [`1 character to ${number(maxBytes)} bytes`]),
+        ...(maxBytes === 0n ? length : [`not empty, at most ${number(maxBytes)} bytes`]),
         ...(prefix === '' ? [] : [`beginning with ${code(prefix)}`]),
         ...(wellKnown.case === 'email' ? [`an e-mail address${value.ignoreEmpty ? ' or empty' : ''}`] : []),
       ];

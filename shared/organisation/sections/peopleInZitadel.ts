@@ -82,7 +82,7 @@ const states: readonly FieldFact[] = [
       {
         reason: 'unverified_person_becomes_initial',
         because: 'ZITADEL gives a person with an unverified e-mail address the state INITIAL',
-        remedy: 'verify the address; the session API of ZITADEL accepts the password even before the verification',
+        remedy: 'verify the address. Even before, the session API of ZITADEL accepts the password',
         applies: (person) => person.passwordHash !== undefined && becomesInitial(person),
       },
     ],

@@ -116,7 +116,7 @@ describe('the bucket for transfers', () => {
       'downloadUrl',
       googleError(404, 'Not found; Gaia id not found for email'),
       'SIGNING_FAILED',
-      'gs://exports/exports/id: IAM Credentials did not sign the URL (404): retry the request',
+      'gs://exports/exports/id: the IAM Credentials API did not sign the URL (404): retry the request',
     ],
   ] as const)(
     'reports %s without the role, bucket or API by an error that names it: %#',
