@@ -19,7 +19,10 @@ const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).
  */
 export type ExportedRequest = z.infer<typeof exportedRequest>;
 
-/** The lines include the ignored fields, because a misspelt field can make an export incomplete. */
+/**
+ * Returns lines about the request of an export. The lines include the ignored fields, because a misspelt field can make
+ * an export incomplete.
+ */
 export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest): readonly string[] {
   const carried = Object.entries(kinds ?? {}).flatMap(([kind, isCarried]) => (isCarried ? [kind] : []));
   const secrets = carried.length === 0 ? 'no secrets' : `the source's ${carried.join(', ')}, if any`;

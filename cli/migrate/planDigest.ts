@@ -5,7 +5,7 @@ export interface ShownState {
   /** A digest of all records of the source, including their secrets. */
   readonly source: string;
   readonly target: string;
-  /** The options that determine what moves, and where. */
+  /** The options that determine which records move, and to which target. */
   readonly options: unknown;
   readonly plan: unknown;
 }

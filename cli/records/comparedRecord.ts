@@ -50,7 +50,7 @@ export const recordContent = z.object({
    * passwords.
    */
   hashFormat: z.string().exactOptional(),
-  /** Present if ZITADEL's default settings can reject the person because of the hash. */
+  /** Present if ZITADEL's default settings can reject the person because of the password hash. */
   isHashRefused: z.literal(true).exactOptional(),
   /**
    * Present if the person has a TOTP seed that no authenticator app can use. Absent if the comparison leaves out seeds.

@@ -160,8 +160,8 @@ export class ImportFacts implements FileRecords {
   }
 
   /**
-   * Whether the domain policy of an organisation makes login names unique within the organisation, not in the whole
-   * instance. Undefined for an organisation without a domain policy of its own.
+   * Whether the domain policy of an organisation makes login names unique only within the organisation, instead of
+   * within the whole instance. Undefined for an organisation without a domain policy of its own.
    */
   loginNamesByDomain(orgId: string): boolean | undefined {
     const columns = this.database.statement('SELECT isByDomain FROM loginPolicies WHERE orgId = ?').get(orgId);

@@ -112,7 +112,7 @@ export interface Closing {
 /** Calls whose header selects an organisation. */
 export interface OrganisationSearches {
   readonly calls: Management;
-  /** Throws if a result belongs to another organisation. */
+  /** Returns all results of a search. Throws an error if a result belongs to another organisation. */
   readonly find: <Found extends Owned>(ask: SearchPage<Found>) => Promise<Found[]>;
 }
 

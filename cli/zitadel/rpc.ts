@@ -41,8 +41,9 @@ interface RpcOptions {
 
 /**
  * Calls an idempotent method. Repeats the call if ZITADEL is unavailable.
- * @throws ConnectError with ZITADEL's error; `DOMException` TimeoutError if the call exceeds its own time limit;
- * IdentityError if a gateway responds, if all attempts time out, or if a header cannot contain the organisation's id
+ * @throws ConnectError if ZITADEL returns an error, or a `DOMException` TimeoutError if the call exceeds its own time
+ * limit. Throws IdentityError if a gateway responds, if all attempts time out, or if a header cannot contain the
+ * organisation's id
  */
 export async function callMethod<Input extends DescMessage, Output extends DescMessage>(
   connection: ZitadelConnection,

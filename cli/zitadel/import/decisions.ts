@@ -40,7 +40,8 @@ export interface SurveyedFile {
   readonly target: TargetRecords;
   readonly options: Pick<PlaceImportOptions, 'withKeys' | 'onConflict' | 'asked'>;
   /**
-   * Whether the instance's domain policy makes login names unique within an organisation, not in the whole instance.
+   * Whether the instance's domain policy makes login names unique only within an organisation, instead of within the
+   * whole instance.
    */
   readonly loginNamesByDomain: boolean;
   readonly callerId: string;

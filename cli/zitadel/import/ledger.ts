@@ -69,8 +69,8 @@ export interface LedgerIssue extends Meaning {
   /** ZITADEL's message. If undefined, the text follows from the reason. */
   readonly message?: string;
   /**
-   * The type in the error, if the error is about a part of the record, such as a second factor. Otherwise the record's
-   * own type applies.
+   * The type of the error if it is about a part of the record, such as a second factor. Otherwise, the type follows
+   * from the record.
    */
   readonly type?: string;
 }

@@ -73,7 +73,7 @@ interface ReadError extends ZitadelError {
   readonly isDoubtful?: true;
 }
 
-/** @param record undefined if the request did not contain the record of the error */
+/** @param record the record that the error is about. Undefined if the request did not contain this record */
 export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'foreseen'> | undefined): ReadError {
   const { type, message } = error.issue;
   const as = (outcome: ReadError['outcome']) => ({ ...error, outcome });
