@@ -233,7 +233,7 @@ function failedLines({ file, error }: StoredFailures): readonly string[] {
   const others =
     missing === 0
       ? ''
-      : `; the file lacks ${counted(missing, 'failed record')} that are too large, or that the response does not list`;
+      : `; not in the file, because of the size or because the response does not list them: ${counted(missing, 'failed record')}`;
   const completed =
     partial === 0
       ? ''

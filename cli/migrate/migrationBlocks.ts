@@ -356,7 +356,7 @@ function proofLines(result: MigrationResult, maxOthers = Number.POSITIVE_INFINIT
       ? 'the source has changed since the export: migrate again'
       : 'the source has changed since the export: to move the changes, migrate again with --on-conflict overwrite; to delete records that the source has deleted, add --mirror';
   return [
-    `${counted(equal, 'record')} equal, ${numberText(expected)} differ as expected, ${numberText(unexpected)} differ`,
+    `${counted(equal, 'record')} equal, ${numberText(expected)} different as expected, ${numberText(unexpected)} different`,
     ...notComparedLines(secretNames.filter((name) => !options.secrets.includes(name))),
     // Records that only ZITADEL has are not reported, because ZITADEL adds records of its own to an organisation, such
     // as domains.

@@ -133,7 +133,7 @@ export function invalidRequest(violations: readonly FieldViolation[], message?: 
 }
 
 export const mirrorTooLarge = defineError('FAILED_PRECONDITION', 'MIRROR_DELETES_TOO_MUCH', {
-  text: 'the import would delete {records} records, more than {limit}, and has changed nothing',
+  text: 'the import would delete more records than permitted ({records} instead of {limit}), and has changed nothing',
   remedy: {
     http: 'check the deletions that a dry run lists, then set `max_deleted` to their number',
     command: 'check the deletions that a dry run lists, then set --max-deleted to their number',

@@ -57,7 +57,7 @@ export const warnings = {
     text: 'the record grants a project to the organisation that owns the project: neither this grant nor its members are imported; user grants that refer to it are imported without the reference',
   },
   nothing_deleted: {
-    text: 'nothing was deleted, because records have errors: the target has {records} records that the file lacks',
+    text: 'nothing was deleted, because records have errors; number of records in the target that the file lacks: {records}',
     remedy: 'correct the errors, then send the import again',
   },
   primary_exists: { text: '{domain} is already the primary domain: this domain is imported without isPrimary' },
@@ -130,7 +130,7 @@ export const warnings = {
   },
   seeds_sent: { text: '{people} existed in the target without a TOTP seed: the seed from the source {outcome}' },
   records_closed: {
-    text: 'an earlier import did not deactivate or lock {records} that are deactivated or locked in the source: this import {outcome}',
+    text: 'an earlier import did not deactivate or lock {records}, despite the state in the source: this import {outcome}',
   },
   record_recreated: {
     text: 'the record was deleted in the target, and the import creates it again',

@@ -426,9 +426,7 @@ function differenceIssue({ found, paths }: TargetRecord): LedgerIssue {
 
 function changeWarnings(changes: ImportLedger['changes'], existing: number, dryRun: boolean): ImportWarning[] {
   const { seeds, closed } = changes;
-  const [sent, closedNow] = dryRun
-    ? ['would be sent', 'would deactivate or lock these records']
-    : ['was sent', 'deactivated or locked these records'];
+  const [sent, closedNow] = dryRun ? ['would be sent', 'would do so'] : ['was sent', 'did so'];
   const ofSeeds = warn('seeds_sent', { people: counted(seeds, 'person'), outcome: sent });
   const ofClosed = warn('records_closed', { records: counted(closed, 'record'), outcome: closedNow });
   const others = warn('secrets_not_compared', { people: counted(existing, 'person') });

@@ -158,7 +158,7 @@ describe('a migration', () => {
       /^1 organisation with 3 records: 1 equal, 1 different, 1 different as expected$/m,
       '3 records, 2 people: 1 equal, 1 different, 1 different as expected\n',
       /^Finished with 1 difference and 1 error, and nothing written: 3 records of 1 organisation: 2 unchanged, 1 failed\n/,
-      '  1 record equal, 1 differ as expected, 1 differ\n',
+      '  1 record equal, 1 different as expected, 1 different\n',
       'person ada (name of ada) of acme (Organisation acme): otpEmail: (absent) | true (unchanged: the record in the target has',
     );
     const error = expect.stringContaining('person bob: exists with other content');

@@ -98,7 +98,7 @@ describe('identity migrate --mirror', () => {
     const few = await identity(['migrate', ...args, '--yes', '--max-deleted', '3'], migrating);
     expect([few.code, few.stderr]).toEqual([
       1,
-      expect.stringContaining('would delete 4 records, more than 3, and has'),
+      expect.stringContaining('would delete more records than permitted (4 instead of 3), and has'),
     ]);
     expect(await planOf(args, migrating)).toMatchObject({ deleted });
     const done = join(migrating.cwd, 'done.html');
@@ -133,7 +133,10 @@ describe('identity migrate --mirror', () => {
       ['migrate', ...args, '--max-deleted', '3'],
       [['Type the number of records', '4\r']],
     );
-    expect([few.code, few.stdout]).toEqual([1, expect.stringContaining('would delete 4 records, more than 3')]);
+    expect([few.code, few.stdout]).toEqual([
+      1,
+      expect.stringContaining('would delete more records than permitted (4 instead of 3)'),
+    ]);
     const wrong = await identityAtTerminal(['migrate', ...args], [['Type the number of records to delete', '3\r']]);
     expect(wrong.code, wrong.stdout).toBe(2);
     const right = await identityAtTerminal(['migrate', ...args], [['Type the number of records to delete', '4\r']]);
@@ -225,7 +228,10 @@ describe('identity migrate --mirror into ZITADEL', () => {
     const { code, stdout } = await identity(['migrate', ...args], migrating);
     expect({ code, lines: stdout.split('\n') }).toMatchObject({ code: 2, lines: expect.arrayContaining(deletions) });
     const few = await identity(['migrate', ...args, '--yes', '--max-deleted', '3'], migrating);
-    expect([few.code, few.stderr]).toEqual([1, expect.stringContaining('would delete 4 records, more than 3')]);
+    expect([few.code, few.stderr]).toEqual([
+      1,
+      expect.stringContaining('would delete more records than permitted (4 instead of 3)'),
+    ]);
     const result = await migrate([...args, '--yes', '--max-deleted', '4'], migrating);
     expect(result).toMatchObject({
       outcome: 'done',

@@ -61,7 +61,7 @@ describe('import --mirror', () => {
     await call(reporting, 64, '--mirror needs --on-conflict overwrite');
     await call([...args, '--yes'], 64, '--yes with --mirror needs --max-deleted');
     const few = await call(`${args.join(' ')} --yes --max-deleted 2`, 1);
-    expect(few.stderr).toContain('would delete 3 records, more than 2');
+    expect(few.stderr).toContain('would delete more records than permitted (3 instead of 2)');
     const done = await identityResult([...args, '--yes', '--max-deleted', '3']);
     expect(done).toMatchObject({ code: 0, summary: { deleted: { humanUsers: 1, orgMembers: 1, labelPolicy: 1 } } });
     const deleted = (await audit()).filter(([, event]) => event === 'import.deleted');
@@ -77,7 +77,10 @@ describe('import --mirror', () => {
   it.skipIf(terminalMissing !== undefined)('asks at a terminal for the number of deletions', async () => {
     const { args, tryAgain } = await mirrorCall();
     const few = await identityAtTerminal([...args, '--max-deleted', '2'], [['Type the number', '3\r']]);
-    expect([few.code, few.stdout]).toEqual([1, expect.stringContaining('would delete 3 records, more than 2')]);
+    expect([few.code, few.stdout]).toEqual([
+      1,
+      expect.stringContaining('would delete more records than permitted (3 instead of 2)'),
+    ]);
     const wrong = await identityAtTerminal(args, [['Type the number', '2\r']]);
     expect(wrong.code, wrong.stdout).toBe(2);
     expect(await tryAgain()).toHaveProperty('summary.deleted');

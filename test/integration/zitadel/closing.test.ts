@@ -172,7 +172,7 @@ describe('a repeated import into a ZITADEL', () => {
       });
     expect(summary.warnings).toContainEqual({
       type: 'state',
-      ...warn('records_closed', { records: '12 records', outcome: 'deactivated or locked these records' }),
+      ...warn('records_closed', { records: '12 records', outcome: 'did so' }),
     });
     expect(closedIn(zitadel.contents)).toEqual({ ...closedStates, ini: 'LOCKED' });
     expect(importsOf(zitadel)).toEqual([]);
