@@ -62,7 +62,7 @@ export function checkStatus(path: string, kind: FileKind, status: Stats, report?
  * @throws the same errors as `checkOwn`
  */
 export async function readOwnSecret(path: string, report: (problem: string) => void): Promise<string> {
-  // Also check before opening the file, because opening a pipe would wait for its writer. Check again afterwards,
+  // Check before opening the file, because opening a pipe would wait for its writer. Check the opened file again,
   // because another user may have replaced the file.
   const status = await stat(path);
   if (status.isDirectory()) throw Object.assign(new Error(`${path} is a directory`), { code: 'EISDIR', path });

@@ -48,8 +48,8 @@ export async function describeRemoval(store: Store, orgIds: readonly string[]): 
 
 /**
  * Requires that nothing prevents the removal of organisations.
- * @returns the keys of the documents of an active IAM_OWNER who remains. The commit of the removal must fail if one of
- * these documents changes before it
+ * @returns the keys of the documents that prove that an active IAM_OWNER remains. The removal's commit must fail if one
+ * of these documents has changed in the meantime
  */
 async function requireRemovable(
   store: Store,

@@ -18,7 +18,7 @@ const ONE_DAY = { text: '1d', milliseconds: DAY_MS };
 
 const prepareOptions = {
   'token-file': required('FILE', 'the new file for the token'),
-  only: repeatable('OPERATIONS', 'permissions of the token: export for a source; by default export,import'),
+  only: repeatable('OPERATIONS', 'permissions of the token, by default export,import; export is enough for a source'),
 };
 
 export const migratePrepareCommand = defineInstanceCommand({

@@ -71,7 +71,7 @@ export interface ExportFile extends AsyncDisposable {
   readonly size?: number | undefined;
   /** Descriptions of content that every export of the place leaves out. Absent for an instance of this service. */
   readonly losses?: readonly string[];
-  /** Warnings about left-out or unknown content. The export adds warnings to this list while the caller reads it. */
+  /** Warnings about left-out or unknown content. The list grows while the caller reads the export. */
   readonly notices?: readonly RecordWarning[];
   /** Whether `open` itself validates the content, and passes its items, such as records, to `onItems`. */
   readonly isValidated?: true;
@@ -140,8 +140,8 @@ export interface DoneRecords {
 
 export interface ImportMeter {
   /**
-   * Called at the start of each phase. Called again in the same phase if `done` changes.
-   * @param done returns the progress. If it is undefined, the progress is the share of the content that was read
+   * Called at the start of each phase, and again in the same phase if another function `done` applies.
+   * @param done returns the progress. Without this function, the progress is the share of the content that was read
    */
   readonly onPhase: (phase: ImportPhase, done?: () => DoneRecords) => void;
   /**

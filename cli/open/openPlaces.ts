@@ -163,8 +163,8 @@ export function secretFiles(
 }
 
 /**
- * @throws IdentityError USAGE_INVALID, whose text does not contain the content of the file; SOURCE_MISSING if the file
- * does not exist
+ * @throws IdentityError USAGE_INVALID if the file contains no token; the text does not quote the file. SOURCE_MISSING if
+ * the file does not exist
  */
 async function readTokenFile(file: string, option: string, stderr: Writable): Promise<string> {
   return checkToken(await readSecretFile(file, option, stderr), `${file} of ${option}`);

@@ -12,8 +12,8 @@ export interface DatabaseSettings extends Pick<Config, 'bcryptCost'> {
 }
 
 /**
- * Opens a database as a place. The application in this process handles each call to the place, and opens the database
- * for it.
+ * Returns a place for a database. This process itself handles each call to the place like a server, and opens the
+ * database for the duration of the call.
  */
 export function openDatabase(settings: DatabaseSettings): DatabasePlace {
   const open = async () => {

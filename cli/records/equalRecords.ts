@@ -33,7 +33,7 @@ export class EqualRecords {
     const organisation = this.counted.get(orgId) ?? { counts: {}, withPassword: { count: 0, names: [] } };
     this.counted.set(orgId, organisation);
     increase(organisation.counts, section.name);
-    // This text can only be the name of a field, because in a value its quotes would be escaped.
+    // PASSWORD_FIELD contains the quotes of the name. They would be escaped in a value, so a match is always a field.
     if (section.name !== humanUserSection.name || !text.includes(PASSWORD_FIELD)) return;
     const { withPassword } = organisation;
     withPassword.count++;

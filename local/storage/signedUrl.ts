@@ -40,8 +40,8 @@ export function verifySignedUrl(request: IncomingMessage, account: Account, now:
 }
 
 /**
- * Parses a date such as `20261129T120000Z`. Returns NaN for any other text; no URL with a valid signature contains such
- * a text.
+ * Parses a date such as `20261129T120000Z`. The result for another text does not matter, because no URL with a valid
+ * signature contains such a text.
  */
 function parseDate(text: string): number {
   return Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));

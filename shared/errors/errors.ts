@@ -143,9 +143,9 @@ export const mirrorTooLarge = defineError('FAILED_PRECONDITION', 'MIRROR_DELETES
 export const mirrorOutdated = defineError('FAILED_PRECONDITION', 'MIRROR_OUTDATED', {
   text: 'the file was exported from {file}, and the last import into organisation {orgId} came from {last}: mirroring the file could undo later changes',
   remedy: {
-    http: 'export the source again if the file is older; otherwise check the organisation, then add its id to `replace_changed`: the import makes the organisation equal to the file',
+    http: 'if the file is older than the last import, export the source again; otherwise check the organisation, then add its id to `replace_changed`: the import makes the organisation equal to the file',
     command:
-      'export the source again if the file is older; otherwise check the organisation, then add --replace-changed {orgId}: the import makes the organisation equal to the file',
+      'if the file is older than the last import, export the source again; otherwise check the organisation, then add --replace-changed {orgId}: the import makes the organisation equal to the file',
   },
 });
 

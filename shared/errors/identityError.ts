@@ -57,7 +57,7 @@ const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 interface ErrorFacts {
   /** ZITADEL's id of the same error; absent if ZITADEL has no such error. */
   readonly id?: string;
-  /** Whether the text is ZITADEL's although the error has no id in ZITADEL. */
+  /** True if ZITADEL has this text, but no id for the error. */
   readonly isZitadels?: boolean;
   /** Whether the details also contain the error's name. Set this if several errors have the same ZITADEL id. */
   readonly isNamed?: boolean;

@@ -3,8 +3,8 @@ import { type IssueParams, type IssueRow, issueParams, type ParametersOf } from 
 const USE_ANOTHER_ID = 'give the record another id, or import into another instance';
 
 /**
- * The errors about records in an import into this service. The keys are the reasons. A response contains the reason and
- * ZITADEL's message; the command prints the text.
+ * The errors about records in an import into this service, by reason. A response contains the reason and the message
+ * that ZITADEL would send; the command prints `text` and `remedy` instead.
  */
 export const instanceIssues = {
   record_exists: {
@@ -22,7 +22,7 @@ export const instanceIssues = {
     },
   },
   factor_removed: {
-    text: 'exists with other content: {fields}; the target lacks, or has removed, the OTP e-mail factor of the file',
+    text: 'exists with other content: {fields}; the file has an OTP e-mail factor that the target lacks or has removed',
     remedy: {
       http: 'set `on_conflict` to `skip` to keep the person without the factor, or to `overwrite` to restore the factor',
       command:

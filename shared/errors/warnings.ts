@@ -61,7 +61,9 @@ export const warnings = {
     remedy: 'correct the errors, then send the import again',
   },
   primary_exists: { text: '{domain} is already the primary domain: this domain is imported without isPrimary' },
-  primary_repeated: { text: 'a later domain in the file is primary too: this domain is imported without isPrimary' },
+  primary_repeated: {
+    text: 'the file marks a later domain as primary too, so the earlier domain is imported without isPrimary',
+  },
   id_too_long: { text: 'the id has more than {limit} characters: no operation can find the user by this id' },
   hash_unverified: {
     text: 'in ZITADEL, {format} hashes are {condition}; otherwise the user cannot log in with this password',

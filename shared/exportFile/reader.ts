@@ -183,8 +183,8 @@ export class ExportFileReader {
     const isList = path.length === 1 ? path[0] === 'orgs' : field?.list === true && path.length === 3;
     if (isList) return expectNull(path, value);
     if (field === undefined) return this.countUnknown(path, uniqueValue({ path, names, text, value }));
-    // As the value of a field, `null` means that the field is not set. As an element of a list, `null` is an invalid
-    // record (zitadel 1.1), so return it.
+    // As the value of a field, `null` means that the field is absent. As an element of a list, `null` is an invalid
+    // record, so return it: the import lists it as an error.
     if (value === null && !field.list) return undefined;
     return { path, names, text, value, organisation: Number(path[1]), name: field.name };
   }

@@ -1,5 +1,5 @@
 const INVALID_TEXT = 'invalid escape, or an unescaped control character, in a text';
-const INVALID_SCALAR = 'expected a value, but found an invalid number, true, false or null';
+const INVALID_SCALAR = 'expected a value, but found an invalid number, or a misspelled true, false or null';
 
 /** Matches an escape sequence in JSON. The group `half` matches a surrogate without the other half of its pair. */
 const ESCAPE = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F]|(?<half>u[dD][89a-fA-F])|.)/g;

@@ -131,7 +131,7 @@ function decode(
 
 /** Removes the values with issues. If an element of a list has an issue, removes the whole list. */
 function withoutValues(value: unknown, issues: readonly FieldIssue[]): unknown {
-  // Removing only an element would change the positions of the later elements.
+  // Remove the whole list, because without the invalid element the later elements would have other positions.
   const fields = new Set(issues.map(({ path }) => path.replace(/\[.*/s, '')));
   return [...fields].reduce((json, field) => withoutField(json, field.split('.')), value);
 }

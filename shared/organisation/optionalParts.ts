@@ -53,7 +53,7 @@ export function optionalPart(section: Section, path: string): string | undefined
   return part;
 }
 
-/** Whether a field has a type, such as a number, whose values often limit rights. */
+/** Whether a field's values may limit rights, judging by its type: numbers, booleans and durations often do. */
 function isLimit({ fieldKind, message, scalar }: DescField): boolean {
   if (fieldKind === 'list') return false;
   if (message !== undefined) return message.typeName.startsWith('google.protobuf.');

@@ -92,17 +92,13 @@ export type RecordFact = Fact &
   (
     | {
         readonly does: 'imports not';
-        /**
-         * Returns whether ZITADEL omits a record in an import; by default, ZITADEL omits all records of the section.
-         */
+        /** Returns whether an import into ZITADEL omits a record. Absent if it omits all records of the section. */
         readonly when?: (record: RecordWithSecrets, file: FileRecords) => boolean;
         readonly dependsOnFile?: true;
       }
     | {
         readonly does: 'exports not';
-        /**
-         * Returns whether exports omit the record with this id; by default, exports omit all records of the section.
-         */
+        /** Returns whether ZITADEL's exports omit the record with this id. Absent if they omit all of the section. */
         readonly when?: (id: string) => boolean;
       }
     | { readonly does: 'changes' }

@@ -18,7 +18,7 @@ export type StoreLocation = (
 ) & {
   /** The directory of an embedded database; undefined for Cloud Firestore. */
   readonly directory?: string | undefined;
-  /** The Google Cloud project of a Firestore database, whose log is the audit trail; undefined for other databases. */
+  /** The Google Cloud project of a Firestore database. The project's log contains the audit trail. Undefined for SQLite. */
   readonly projectId?: string | undefined;
   /**
    * The value of `IDENTITY_MASTER_KEY`. If undefined, an embedded database uses the keys in `master.key` in its

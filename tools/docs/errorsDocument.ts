@@ -22,7 +22,7 @@ Names, reasons and parameters are stable; texts change. Ids in parentheses are Z
 The specification has [the form of an error](specification.md#23-error-body) and [the codes](specification.md#72-codes-and-statuses).`;
 
 const RECORDS =
-  'Reasons in `errors` of an import’s response. The `message` there is [ZITADEL’s](zitadel.md#57-errors-of-single-records); the command prints these texts with more details.';
+  'Reasons in `errors` of an import’s response. The response’s `message` is [ZITADEL’s](zitadel.md#57-errors-of-single-records); the command prints the texts below, with more details.';
 const ZITADEL_RECORDS = 'The command’s imports into ZITADEL have these reasons too:';
 const WARNINGS =
   'Reasons in `summary.warnings`. The type of a warning is that of its record, or `request`, `manifest`, `state`, `privilege`, `domain`, `domain_policy` or `mirror`; in events of the command, also `upload`, `export` or `import`.';

@@ -169,7 +169,7 @@ const FIRST_RECORDS = 500;
  * records. Records can safely be sent again, because ZITADEL reports existing records and does not change them.
  */
 class ImportSender {
-  /** The number of records in the next request. It doubles after each full request. */
+  /** The number of records in the next request. After each full request it doubles, up to `most`. */
   records = FIRST_RECORDS;
   private most = requestLimits.records;
   /**

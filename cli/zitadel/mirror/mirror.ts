@@ -41,7 +41,7 @@ export class Mirror {
   readonly doomed: DoomedRecords;
   private readonly connection: ZitadelConnection;
   private readonly file: MirroredFile;
-  /** The users with roles in the instance who are among the records to delete. ZITADEL deletes the roles too. */
+  /** The users to delete who have roles in the instance. ZITADEL deletes these roles too. */
   private readonly along: readonly InstanceMember[];
   private origins: Origins = new Map();
   private isDeleting = false;

@@ -28,10 +28,13 @@ interface ReadBatch {
 }
 
 /**
- * Reads the data that decide a batch. The first read runs in parallel with the checks. If all records equal the stored
- * records, this read is enough. Otherwise a second read fetches stored bodies, which can be large, and the holders of
- * the new names. A third read fetches the holders of the stored names. Last, the function reads the data on which only
- * writes depend, such as the uses of roles.
+ * Reads the stored data that decide what the import does with the records of a batch, in four steps:
+ *
+ * 1. In parallel with the checks, what shows whether all records equal the stored records. If so, the other steps are
+ *    skipped.
+ * 2. The stored bodies, which can be large, and the records that have the new names.
+ * 3. The records that have the stored names.
+ * 4. What only writes need, such as the uses of roles.
  */
 export async function readBatch(
   transaction: Transaction,

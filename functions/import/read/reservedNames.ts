@@ -71,7 +71,7 @@ export class ReservedNames {
   private reads = 0;
   private readonly mirror: Mirror | undefined;
 
-  /** @param mirror the deletions of a mirroring import: a domain that the import deletes reserves no names */
+  /** @param mirror the deletions of a mirroring import. Names in a domain that it deletes are not reserved */
   constructor(mirror?: Mirror) {
     this.mirror = mirror;
   }

@@ -77,7 +77,7 @@ describe('a value', () => {
   });
 });
 
-const SCALAR = 'expected a value, but found an invalid number, true, false or null';
+const SCALAR = 'expected a value, but found an invalid number, or a misspelled true, false or null';
 const TEXT = 'invalid escape, or an unescaped control character, in a text';
 const SPACE = 'U+00A0 (a special space: replace it with an ordinary space)';
 const INVISIBLE = 'U+200B (an invisible character: remove it)';
