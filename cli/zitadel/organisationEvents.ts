@@ -2,7 +2,7 @@
 
 import type { ListedOrganisation } from '../exports/placeInterfaces.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';
-import { type EventTime, readEvents } from './zitadelEvents.ts';
+import { type EventTime, readEvents, type ZitadelEvent } from './zitadelEvents.ts';
 
 export interface OrganisationHistory extends ListedOrganisation {
   /**
@@ -12,7 +12,16 @@ export interface OrganisationHistory extends ListedOrganisation {
   readonly createdBy: string;
   /** The time of the last deletion. Undefined if the organisation was never deleted. */
   readonly deletedAt: EventTime | undefined;
+  /**
+   * Whether the organisation's own domain policy makes login names unique within the organisation, not in the whole
+   * instance. Undefined for an organisation without a domain policy of its own.
+   */
+  readonly loginNamesByDomain: boolean | undefined;
 }
+
+/** The beginnings of the types of events about domain policies. Old instances also have events with the second one. */
+const POLICIES = ['org.policy.domain', 'org.policy.org.iam'];
+const policyTypes = POLICIES.flatMap((policy) => ['added', 'changed', 'removed'].map((end) => `${policy}.${end}`));
 
 /**
  * Reads all organisations, including deleted organisations. The keys of the result are the ids of the organisations.
@@ -21,7 +30,7 @@ export async function readOrganisations(
   connection: ZitadelConnection,
 ): Promise<ReadonlyMap<string, OrganisationHistory>> {
   const organisations = new Map<string, OrganisationHistory>();
-  const query = { aggregateTypes: ['org'], eventTypes: ['org.added', 'org.changed', 'org.removed'] };
+  const query = { aggregateTypes: ['org'], eventTypes: ['org.added', 'org.changed', 'org.removed', ...policyTypes] };
   for await (const page of readEvents(connection, query))
     for (const { aggregateId: orgId, type, payload, editorId, createdAt } of page) {
       const history = organisations.get(orgId) ?? {
@@ -30,6 +39,7 @@ export async function readOrganisations(
         createdBy: editorId,
         isDeleted: false,
         deletedAt: undefined,
+        loginNamesByDomain: undefined,
       };
       const name = typeof payload.name === 'string' ? payload.name : history.name;
       const isRemoval = type === 'org.removed';
@@ -39,7 +49,18 @@ export async function readOrganisations(
         createdBy: type === 'org.added' ? editorId : history.createdBy,
         isDeleted: isRemoval || (history.isDeleted && type !== 'org.added'),
         deletedAt: isRemoval ? createdAt : history.deletedAt,
+        loginNamesByDomain: type.endsWith('.removed') ? undefined : scopeAfter(type, payload, history),
       });
     }
   return organisations;
+}
+
+/** ZITADEL omits a value that is false in a new policy, and a value that a change keeps. */
+function scopeAfter(
+  type: string,
+  { userLoginMustBeDomain }: ZitadelEvent['payload'],
+  { loginNamesByDomain }: OrganisationHistory,
+): boolean | undefined {
+  if (!policyTypes.includes(type)) return loginNamesByDomain;
+  return typeof userLoginMustBeDomain === 'boolean' ? userLoginMustBeDomain : (loginNamesByDomain ?? false);
 }

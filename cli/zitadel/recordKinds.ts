@@ -47,6 +47,8 @@ export interface EventStream {
   readonly removedAggregate?: string;
   /** The type of the event that removes all records of a parent together, such as the keys of an application. */
   readonly removedParent?: string;
+  /** The types of events that change the login name of a user. Absent if the records are no users. */
+  readonly renamed?: readonly string[];
 }
 
 /** A set of ids in which each id belongs to at most one record of the instance. */
@@ -244,7 +246,14 @@ const people = [person.type, 'user.human.selfregistered', 'user.added', 'user.se
 
 const users = {
   ids: {
-    streams: [{ aggregateType: 'user', created: [...people, serviceUser.type], removed: ['user.removed'] }],
+    streams: [
+      {
+        aggregateType: 'user',
+        created: [...people, serviceUser.type],
+        removed: ['user.removed'],
+        renamed: ['user.username.changed', 'user.domain.claimed'],
+      },
+    ],
     nouns: {
       ...Object.fromEntries(people.map((type) => [type, recordNoun('humanUsers')])),
       [serviceUser.type]: recordNoun('machineUsers'),

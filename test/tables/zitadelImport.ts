@@ -266,7 +266,45 @@ export const rows: Readonly<Record<string, Row>> = {
     file: '9 person ann; 9 person bob; 9 person twin ada; 9 robot bot',
     says: `created humanUsers 1, org 1 | unchanged humanUsers 1, machineUsers 1 | failed humanUsers 1 | human_user
       twin: login_name_taken`,
-    dry: 'created humanUsers 3, machineUsers 1, org 1',
+    dry: 'created humanUsers 2, machineUsers 1, org 1 | failed humanUsers 1 | human_user twin: login_name_taken',
+  },
+  'a login name that a user of another organisation has is taken until the user is deleted': {
+    releases: all,
+    stored: '1 person ada; 1 robot ci; 1 person ben',
+    before: ({ contents }) => contents.remove('1', 'humanUsers', 'ben'),
+    file: '9 person twin ada; 9 robot bot CI; 9 person new ben',
+    says: `created humanUsers 1, org 1 | failed humanUsers 1, machineUsers 1 | human_user twin: login_name_taken |
+      machine_user bot: login_name_taken`,
+  },
+  'a login name is free after its user was renamed, and the new name is taken': {
+    stored: '1 person ada; 1 person bob',
+    before: (zitadel) => {
+      for (const [name, userId] of [
+        ['ada', 'none'],
+        ['Grace', 'ada'],
+      ] as const)
+        zitadel.contents.takeLoginName(name, '', userId);
+      event('1', 'user', 'ada', 'user.username.changed', { userName: 'Grace' })(zitadel);
+    },
+    file: '9 person twin ada; 9 person other grace',
+    says: 'created humanUsers 1, org 1 | failed humanUsers 1 | human_user other: login_name_taken',
+  },
+  'a login name is free after its organisation was deleted': {
+    stored: '1 person ada; 2 org',
+    before: deletedOrganisation,
+    file: '9 person twin ada; 9 person other ada',
+    says: 'created humanUsers 1, org 1 | failed humanUsers 1 | human_user other: login_name_taken',
+  },
+  'a login name is free in other organisations if login names contain the domain of the organisation': {
+    on: { loginNamesByDomain: true },
+    stored: '1 person ada',
+    file: '1 person second ada; 9 person twin ada',
+    says: 'created humanUsers 1, org 1 | unchanged org 1 | failed humanUsers 1 | human_user second: login_name_taken',
+  },
+  'a login name is free if the domain policy of its organisation requires the domain': {
+    stored: '1 domainPolicy userLoginMustBeDomain=true; 1 person ada',
+    file: '9 person twin ada',
+    says: 'created humanUsers 1, org 1',
   },
   'a person whom another import creates with other content meanwhile stays, with the manual steps': {
     own: '9 org',

@@ -20,12 +20,13 @@ import { reportedIssue } from '../../../shared/organisation/relations.ts';
 import { humanUserSection, SEED_TYPE, userNameTaken } from '../../../shared/organisation/sections/users.ts';
 import { valueWarnings } from '../../../shared/organisation/valueWarnings.ts';
 import { contains, overlap } from '../../../shared/organisation/zitadelReleases.ts';
-import { documentPath } from '../../../shared/store/store.ts';
+import { documentId, documentPath } from '../../../shared/store/store.ts';
 import { type FileSecrets, providersOf } from '../../exports/fileFacts.ts';
 import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { CaselessNames, type ImportFacts } from '../../records/importFacts.ts';
 import type { ListedOrganisations } from '../export/exportContent.ts';
 import { peopleWithFactor } from '../factorEvents.ts';
+import type { IdOwners } from '../ownership/idOwners.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { closables } from './closable.ts';
 import { eventParams, type Verdict } from './evidence.ts';
@@ -35,6 +36,7 @@ import type { TargetRecords } from './targetRecords.ts';
 
 export interface SurveyedFile {
   readonly ledger: ImportLedger;
+  readonly owners: IdOwners;
   readonly secrets: FileSecrets;
   readonly imports: ImportFacts;
   readonly target: TargetRecords;
@@ -217,17 +219,26 @@ const ORGANISATION_NAME_TAKEN = reportedIssue(organisationNameTaken);
 const LOGIN_NAME_TAKEN = reportedIssue(userNameTaken);
 
 /**
- * Reserves the login name of a record. Returns false if an earlier user of the file has the same name. The domain
- * policy decides whether only users of the same organisation count. Returns true for a record without a login name.
+ * Reserves the login name of a record. Returns false if another user in ZITADEL, or an earlier user of the file, has the
+ * same name. The domain policy decides whether only users of the same organisation count. Returns true for a record
+ * without a login name.
  */
-function isLoginNameFree(
-  { ledger, imports, loginNamesByDomain }: SurveyedFile,
-  { section, json, orgId }: OrganisationRecord,
-): boolean {
+function isLoginNameFree(file: SurveyedFile, { section, json, orgId }: OrganisationRecord): boolean {
   if (!claimsLoginNames(section)) return true;
+  const { ledger, owners, imports, target, loginNamesByDomain } = file;
   const name = textAt(json, 'user.userName', orgId).toLowerCase();
   const isScoped = imports.loginNamesByDomain(orgId) ?? loginNamesByDomain;
-  return ledger.claimLoginName(JSON.stringify(isScoped ? [name, orgId] : [name]));
+  const isClaimed = ledger.claimLoginName(JSON.stringify(isScoped ? [name, orgId] : [name]));
+  const id = textAt(json, 'userId', orgId);
+  const others = owners.usersNamed(name).filter(({ userId }) => {
+    const path = documentPath({ collection: section.collection, id: documentId(userId) });
+    return userId !== id && !target.doomed.has(path);
+  });
+  const isTaken = others.some((user) => {
+    const isOtherScoped = user.loginNamesByDomain ?? loginNamesByDomain;
+    return isOtherScoped === isScoped && (!isScoped || user.orgId === orgId);
+  });
+  return isClaimed && !isTaken;
 }
 
 function withholds({ imports, options }: SurveyedFile, record: OrganisationRecord, names: CaselessNames): boolean {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import { defined } from '../../../shared/defined.ts';
@@ -25,7 +26,10 @@ const TABLES = `
     openTo TEXT, createdAt INTEGER, isRemoved INTEGER, PRIMARY KEY (space, id)) STRICT, WITHOUT ROWID;
   CREATE INDEX aggregates ON ids (space, aggregateId);
   CREATE INDEX idParents ON ids (space, parentId);
-  CREATE TABLE organisations (id TEXT PRIMARY KEY, name TEXT, removedAt INTEGER, isDeleted INTEGER) STRICT, WITHOUT ROWID;
+  CREATE TABLE userNames (userId TEXT PRIMARY KEY, orgId TEXT, digest BLOB, createdAt INTEGER) STRICT, WITHOUT ROWID;
+  CREATE INDEX userNameDigests ON userNames (digest);
+  CREATE TABLE organisations (id TEXT PRIMARY KEY, name TEXT, removedAt INTEGER, isDeleted INTEGER,
+    loginNamesByDomain INTEGER) STRICT, WITHOUT ROWID;
   CREATE TABLE fileOrganisations (id TEXT PRIMARY KEY, name TEXT) STRICT, WITHOUT ROWID`;
 
 const ownerRow = z.object({
@@ -39,6 +43,14 @@ const ownerRow = z.object({
 });
 const idRow = z.object({ id: z.string() });
 const nameRow = z.object({ name: z.string() });
+const namedUserRow = z.object({
+  userId: z.string(),
+  orgId: z.string(),
+  loginNamesByDomain: z
+    .number()
+    .nullable()
+    .transform((value) => (value === null ? undefined : value === 1)),
+});
 const countRow = z.object({ ids: z.number() });
 
 interface SpaceId {
@@ -68,6 +80,11 @@ function idOf(path: string): SpaceId | undefined {
   const end = path.indexOf('/');
   const space = spaces.get(path.slice(0, end));
   return space === undefined ? undefined : { space, name: nameOf(space), id: decodeURIComponent(path.slice(end + 1)) };
+}
+
+/** Whether users have the ids of a space. The events about such ids contain the user names. */
+function isOfUsers({ streams }: IdSpace): boolean {
+  return streams.some(({ renamed }) => renamed !== undefined);
 }
 
 function nameOf(space: IdSpace): string {
@@ -117,6 +134,15 @@ export class IdOwners implements RecordVisitor {
     }
   }
 
+  /**
+   * Returns the users of the instance that have a user name in ZITADEL, regardless of case, each with the rule of the
+   * domain policy of the user's organisation. The result can be incomplete if the instance has many more users than the
+   * file.
+   */
+  usersNamed(userName: string): readonly z.infer<typeof namedUserRow>[] {
+    return this.database.all(USERS_NAMED, digestOf(userName)).map((columns) => namedUserRow.parse(columns));
+  }
+
   reset(): void {
     for (const table of ['ids', 'fileOrganisations']) this.database.run(`DELETE FROM ${table}`);
   }
@@ -161,8 +187,11 @@ export class IdOwners implements RecordVisitor {
   }
 
   private async readOrganisations(connection: ZitadelConnection): Promise<void> {
-    for (const { orgId, name, deletedAt, isDeleted } of (await readOrganisations(connection)).values())
-      this.database.run(ORGANISATION, orgId, name, deletedAt ?? null, Number(isDeleted));
+    for (const organisation of (await readOrganisations(connection)).values()) {
+      const { orgId, name, deletedAt, isDeleted, loginNamesByDomain: isByDomain } = organisation;
+      const scope = isByDomain === undefined ? null : Number(isByDomain);
+      this.database.run(ORGANISATION, orgId, name, deletedAt ?? null, Number(isDeleted), scope);
+    }
   }
 
   private async readSpace(connection: ZitadelConnection, space: IdSpace): Promise<void> {
@@ -175,9 +204,9 @@ export class IdOwners implements RecordVisitor {
     // than there are ids is not worth it.
     const maxPages = isOfAggregates(space) ? ids : Number.POSITIVE_INFINITY;
     for (const stream of space.streams) {
-      const { aggregateType, created, removed, removedAggregate, removedParent } = stream;
+      const { aggregateType, created, removed, removedAggregate, removedParent, renamed = [] } = stream;
       const ends = [removedAggregate, removedParent].filter((type) => type !== undefined);
-      const query = { aggregateTypes: [aggregateType], eventTypes: [...created, ...removed, ...ends] };
+      const query = { aggregateTypes: [aggregateType], eventTypes: [...created, ...removed, ...ends, ...renamed] };
       let pages = 0;
       for await (const page of readEvents(connection, { ...query, after: this.readTo.get(stream) })) {
         for (const event of page) this.apply(space, event);
@@ -190,6 +219,7 @@ export class IdOwners implements RecordVisitor {
   private async readAggregates(connection: ZitadelConnection, space: IdSpace): Promise<void> {
     const name = nameOf(space);
     this.database.run(`${FORGET} WHERE space = ?`, name);
+    if (isOfUsers(space)) this.database.run('DELETE FROM userNames');
     const rows = this.database.statement('SELECT id FROM ids WHERE space = ?').all(name);
     await this.readIds(
       connection,
@@ -201,8 +231,8 @@ export class IdOwners implements RecordVisitor {
   private async readIds(connection: ZitadelConnection, space: IdSpace, ids: readonly string[]): Promise<void> {
     const [stream] = space.streams;
     if (stream === undefined) return;
-    const { aggregateType, created, removed } = stream;
-    const query = { aggregateTypes: [aggregateType], eventTypes: [...created, ...removed] };
+    const { aggregateType, created, removed, renamed = [] } = stream;
+    const query = { aggregateTypes: [aggregateType], eventTypes: [...created, ...removed, ...renamed] };
     for (const events of (await readEventsOf(connection, ids, query)).values())
       for (const event of events) this.apply(space, event);
   }
@@ -230,6 +260,16 @@ export class IdOwners implements RecordVisitor {
     if (is(({ removed }) => removed)) remove('id', id);
     if (is(({ removedAggregate }) => [removedAggregate])) remove('aggregateId', aggregateId);
     if (is(({ removedParent }) => [removedParent])) remove('parentId', text('appId'));
+    if (isOfUsers(space))
+      this.applyUserName(
+        event,
+        is(({ removed }) => removed),
+      );
+  }
+
+  private applyUserName({ aggregateId, owner, payload: { userName }, createdAt }: ZitadelEvent, isRemoval: boolean) {
+    if (isRemoval) this.database.run('DELETE FROM userNames WHERE userId = ?', aggregateId);
+    else if (typeof userName === 'string') this.database.run(NAME, aggregateId, owner, digestOf(userName), createdAt);
   }
 
   /**
@@ -275,7 +315,7 @@ const CLAIMED_AT = Number.MAX_SAFE_INTEGER;
 const GONE = 'coalesce((SELECT removedAt > createdAt FROM organisations WHERE organisations.id = orgId), 0)';
 const FORGET =
   'UPDATE ids SET orgId = NULL, noun = NULL, aggregateId = NULL, parentId = NULL, openTo = NULL, createdAt = NULL, isRemoved = NULL';
-const ORGANISATION = 'INSERT OR REPLACE INTO organisations (id, name, removedAt, isDeleted) VALUES (?, ?, ?, ?)';
+const ORGANISATION = 'INSERT OR REPLACE INTO organisations VALUES (?, ?, ?, ?, ?)';
 const FILE_ORGANISATION = 'INSERT OR IGNORE INTO fileOrganisations (id, name) VALUES (?, ?)';
 const ORGANISATION_NAME = `
   SELECT name FROM organisations WHERE id = ? UNION ALL SELECT name FROM fileOrganisations WHERE id = ? LIMIT 1`;
@@ -284,9 +324,18 @@ const DELETED_ORGANISATIONS =
 const OWN = `
   UPDATE ids SET orgId = ?, noun = ?, aggregateId = ?, parentId = ?, openTo = ?, createdAt = ?, isRemoved = 0
   WHERE space = ? AND id = ? AND (orgId IS NULL OR isRemoved = 1 OR ${GONE})`;
+const NAME = `
+  INSERT INTO userNames VALUES (?, ?, ?, ?) ON CONFLICT (userId) DO UPDATE SET digest = excluded.digest`;
+const USERS_NAMED = `
+  SELECT userId, orgId, (SELECT loginNamesByDomain FROM organisations WHERE id = orgId) AS loginNamesByDomain
+  FROM userNames WHERE digest = ? AND NOT ${GONE}`;
 const OWNER = `
   SELECT orgId, noun, openTo, aggregateId, isRemoved, ${GONE} AS goneWithOrganisation, createdAt FROM ids
   WHERE space = ? AND id = ? AND orgId IS NOT NULL`;
+
+function digestOf(userName: string): Buffer {
+  return hash('sha256', userName.toLowerCase(), 'buffer');
+}
 
 /**
  * Describes the id that a record of the file claims in ZITADEL. Returns undefined for a record without an id of its

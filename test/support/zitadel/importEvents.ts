@@ -57,7 +57,9 @@ const person: EventsOf = (json) => {
 
 /** The events of imported records by section, as seen in 4.x and read in its source. */
 const bySection: Readonly<Record<string, EventsOf>> = {
-  domainPolicy: policy('domain'),
+  domainPolicy: of('org', '$orgId', ['org.policy.domain.added'], ({ userLoginMustBeDomain }) =>
+    userLoginMustBeDomain === true ? { userLoginMustBeDomain } : {},
+  ),
   labelPolicy: policy('label'),
   lockoutPolicy: policy('lockout'),
   loginPolicy: policy('login'),
