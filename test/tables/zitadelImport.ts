@@ -210,7 +210,6 @@ export const rows: Readonly<Record<string, Row>> = {
     before: ({ contents }) => contents.remove('1', 'humanUsers', 'ada'),
     file: '9 metadata ada zone eHh4',
     says: 'created org 1 | failed userMetadata 1 | user_metadata ada_zone: reference_missing (a user)',
-    dry: 'created org 1, userMetadata 1',
   },
   'an organisation that was deleted is refused with its records': {
     releases: ['4.0', '2026-07'],
@@ -275,6 +274,16 @@ export const rows: Readonly<Record<string, Row>> = {
     file: '9 person twin ada; 9 robot bot CI; 9 person new ben',
     says: `created humanUsers 1, org 1 | failed humanUsers 1, machineUsers 1 | human_user twin: login_name_taken |
       machine_user bot: login_name_taken`,
+  },
+  'a member or a grant of a user whom neither the file nor the target has is rejected': {
+    releases: all,
+    stored: '1 person ada; 1 robot bot; 1 person gone',
+    before: ({ contents }) => contents.remove('1', 'humanUsers', 'gone'),
+    file: `9 project shop; 9 member ada ORG_OWNER; 9 member none ORG_OWNER; 9 member gone ORG_OWNER;
+      9 authorisation bot shop; 9 authorisation none shop; 9 projectMember shop none PROJECT_OWNER`,
+    says: `created org 1, orgMembers 1, projects 1, userGrants 1 | failed orgMembers 2, projectMembers 1, userGrants 1 |
+      org_member 9_none: reference_missing (a user) | org_member 9_gone: reference_missing (a user) | user_grant
+      9_shop_none: reference_missing (a user) | project_member 9_shop_none: reference_missing (a user)`,
   },
   'a login name is free after its user was renamed, and the new name is taken': {
     stored: '1 person ada; 1 person bob',

@@ -46,6 +46,8 @@ export interface SurveyedFile {
    * whole instance.
    */
   readonly loginNamesByDomain: boolean;
+  /** The errors about records whose user neither the file nor ZITADEL has, by the positions of the records. */
+  readonly withoutUser: ReadonlyMap<number, LedgerIssue>;
   readonly callerId: string;
   /**
    * The organisations whose names belong to other organisations. ZITADEL rejects such an organisation with all its
@@ -211,6 +213,8 @@ function decide(file: SurveyedFile, ledgerRecord: LedgerRecord, isKept: boolean)
   // does not have.
   const isRefused = isRepeated || (isLink(record) && lacksProvider);
   if (!hasLoginName) return { ...inTarget, foreseen: 'failed', outcome: undefined, issues: [LOGIN_NAME_TAKEN] };
+  const userMissing = file.withoutUser.get(ledgerRecord.position);
+  if (userMissing !== undefined) return { ...inTarget, foreseen: 'failed', outcome: undefined, issues: [userMissing] };
   return { ...inTarget, foreseen: isRefused ? 'notCarried' : 'created', outcome: undefined };
 }
 

@@ -34,6 +34,7 @@ import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
 import { Mirror } from '../mirror/mirror.ts';
 import { IdOwners } from '../ownership/idOwners.ts';
 import {
+  findWithoutUser,
   type OwnedFile,
   organisationText,
   withholdDeleted,
@@ -251,6 +252,7 @@ async function compareWithTarget(
     target,
     callerId,
     loginNamesByDomain: (await readDomainPolicy(connection)).userLoginMustBeDomain,
+    withoutUser: findWithoutUser(owned),
     refusedOrgIds: organisationsWithTakenNames(organisations, target.organisations),
   };
 }

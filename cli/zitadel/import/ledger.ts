@@ -310,9 +310,19 @@ export class ImportLedger {
    * to records of the file.
    */
   foreignTargets(): Generator<LedgerTarget, void, void> {
-    const isForeign = 'isOwn = 1 AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.path = targets.path)';
+    return this.outsideTargets('isOwn = 1');
+  }
+
+  /** Yields references to users that the file does not contain. */
+  outsideUsers(): Generator<LedgerTarget, void, void> {
+    return this.outsideTargets("path LIKE 'users/%'");
+  }
+
+  private outsideTargets(condition: string): Generator<LedgerTarget, void, void> {
+    const isOutside = 'NOT EXISTS (SELECT 1 FROM documents WHERE documents.path = targets.path)';
     const tables = 'targets JOIN records USING (position)';
-    return this.rows(targetRow, `SELECT position, orgId, section, path, field FROM ${tables} WHERE ${isForeign}`);
+    const sql = `SELECT position, orgId, section, path, field FROM ${tables} WHERE ${condition} AND ${isOutside}`;
+    return this.rows(targetRow, sql);
   }
 
   firstReferring(path: string): LedgerRecord | undefined {

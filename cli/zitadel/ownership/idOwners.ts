@@ -126,7 +126,10 @@ export class IdOwners implements RecordVisitor {
     if (record.invalid !== undefined) return;
     if (record.section === organisationSection)
       this.database.run(FILE_ORGANISATION, record.orgId, textAt(record.json, 'org.name', record.orgId));
-    const targets = planReferences(record).filter(({ reference }) => isOwnReference(reference));
+    const { collection: users } = humanUserSection;
+    const targets = planReferences(record).filter(
+      ({ reference }) => isOwnReference(reference) || reference.collection === users,
+    );
     for (const key of [recordKey(record), ...targets.map((target) => target.key)]) {
       const spaceId = idOf(documentPath(key));
       if (spaceId !== undefined)

@@ -3,10 +3,11 @@
 import { withArticle } from '../../../shared/errors/nouns.ts';
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { recordSection } from '../../../shared/organisation/allSections.ts';
+import { reportedIssue } from '../../../shared/organisation/relations.ts';
 import { overlap, writingToFirstOwner } from '../../../shared/organisation/zitadelReleases.ts';
 import type { ImportFacts } from '../../records/importFacts.ts';
 import { named } from '../../terminal/numberTexts.ts';
-import type { ImportLedger, LedgerDocument } from '../import/ledger.ts';
+import type { ImportLedger, LedgerDocument, LedgerIssue } from '../import/ledger.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { readEventsOf } from '../zitadelEvents.ts';
 import { claimedId, type IdOwners } from './idOwners.ts';
@@ -62,6 +63,21 @@ export function withholdForeign(file: OwnedFile): void {
     ledger.withhold(position, because('reference_foreign', { field, id, organisation }));
   }
   ledger.withholdDependents();
+}
+
+/**
+ * Finds the records that refer to a user whom neither the file nor ZITADEL has. The keys of the result are the positions
+ * of the records, the values the errors that ZITADEL will report.
+ */
+export function findWithoutUser({ ledger, owners }: Pick<OwnedFile, 'ledger' | 'owners'>): Map<number, LedgerIssue> {
+  const issues = new Map<number, LedgerIssue>();
+  for (const { position, section, path } of ledger.outsideUsers()) {
+    // ZITADEL finds a user by id alone. It does not check whether the user's organisation is deleted.
+    const { state = 'deleted' } = owners.ownerOf(path) ?? {};
+    const reference = recordSection(section).references?.find(({ collection }) => path.startsWith(`${collection}/`));
+    if (state === 'deleted' && reference !== undefined) issues.set(position, reportedIssue(reference.missing));
+  }
+  return issues;
 }
 
 /** Excludes a record from the import if its id has another owner. Returns this owner. */

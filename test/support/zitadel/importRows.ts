@@ -192,7 +192,11 @@ export const thirdPhase: readonly Row[] = [
     'project_member',
     '$orgId projectId userId',
     'ID=PROJECT-PtXi1 Message=Errors.Project.Member.AlreadyExists',
-    { refuses: lacks('projects', 'projectId', 'ID=PROJECT-0l10S9OmZV Message=Errors.Project.NotFound') },
+    {
+      refuses: (given) =>
+        user('userId', 'ID=COMMAND-uXHNj Message=Errors.User.NotFound')(given) ??
+        lacks('projects', 'projectId', 'ID=PROJECT-0l10S9OmZV Message=Errors.Project.NotFound')(given),
+    },
   ),
 ];
 
