@@ -14,7 +14,7 @@ import type { Collection, ScanRange, Snapshot, Store, StoredDocument } from '../
 export interface ListedOrganisation {
   readonly orgId: string;
   readonly name: string;
-  /** The name of the state in ZITADEL's enum. */
+  /** The organisation's state, by its name in ZITADEL's enum. */
   readonly state: string;
 }
 
@@ -23,7 +23,7 @@ export interface ListedUser {
   readonly orgId: string;
   readonly userName: string;
   readonly kind: 'person' | 'service user';
-  /** The name of the state in ZITADEL's enum. */
+  /** The user's state, by its name in ZITADEL's enum. */
   readonly state: string;
   /** Absent for service users. */
   readonly email?: string;
@@ -54,7 +54,8 @@ export function userKind(section: Section): ListedUser['kind'] {
 /**
  * Lists people first, then service users.
  * @param orgId the organisation whose users are listed; undefined lists the users of all organisations
- * @param search lists only users whose id, user name or e-mail address contains this text; ignores case
+ * @param search lists only users whose id, user name or e-mail address contains this text; upper and lower case count
+ * as equal
  * @throws IdentityError NOT_FOUND for an unknown organisation
  */
 export async function* listUsers(store: Store, orgId: string | undefined, search = ''): AsyncGenerator<ListedUser> {
@@ -98,7 +99,7 @@ export async function* listMembers(store: Store, orgId: string | undefined): Asy
     yield { userId: textAt(json, 'userId', owner), orgId: owner, roles: parseRoles(document) };
 }
 
-/** @param only the id of an organisation; undefined reads the records of all organisations */
+/** @param only the id of the only organisation to read; undefined reads all organisations */
 async function* readSection(
   store: Store,
   section: { readonly collection: Collection; readonly name: string },

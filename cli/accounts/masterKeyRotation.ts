@@ -29,12 +29,12 @@ import {
 
 export interface RekeyOptions {
   readonly signal: AbortSignal;
-  /** Called with a progress text if the rotation waits. */
+  /** Called with a progress text before the rotation waits for `fenceMs`. */
   readonly onStep: (name: string) => void;
   readonly onResealed?: (documents: number) => void;
   /**
-   * The time in milliseconds during which other processes may still encrypt with an earlier key. 0 if the database
-   * accepts only commits of processes with the current key.
+   * How long other processes may still encrypt with an earlier key after the new key is stored, in milliseconds. 0 if
+   * the database accepts only commits of processes with the current key.
    */
   readonly fenceMs: number;
 }
@@ -53,9 +53,10 @@ interface EarlierKey {
 }
 
 /**
- * Encrypts all secrets of a database with the newest key, while processes use the database. If the keys are in a file,
- * adds a new key, unless an interrupted rotation has already added it. If the keys are in an environment variable, the
- * operator must put the new key first. Keeps earlier keys until no value needs them.
+ * Encrypts all secrets of a database with the newest key, while other processes may use the database. If the keys are
+ * in a file, adds a new key, unless an interrupted rotation has already added it. If the keys are in an environment
+ * variable, the operator must list the new key before the earlier keys. The database accepts the earlier keys until all
+ * secrets are encrypted with the newest key.
  * @throws IdentityError UNAVAILABLE if a key of the database is missing; the signal's reason if the signal aborts
  */
 export async function rekey(store: Store, keyring: Keyring, options: RekeyOptions): Promise<Rekeyed> {
@@ -130,8 +131,9 @@ function resealDocuments(
     const writes = keys.flatMap((key, index): Write[] => {
       const document = stored[index];
       if (document === undefined || !hasOutdatedSecret(document, target.id)) return [];
-      // The rotation does not change the record itself, so `changedAt` keeps the version of the last real change. A
-      // running import compares this version, so it does not overwrite the real change.
+      // The rotation changes only the encryption. A running import compares the version in `changedAt` to recognise
+      // changes of other calls. So `changedAt` keeps the version of the last real change, which the import then does
+      // not overwrite.
       const version = callVersion(document, versions.get(documentPath(key)));
       const kept =
         document.changedAt === undefined ? {} : { changedAt: withCallVersion(changeDate(document), version) };

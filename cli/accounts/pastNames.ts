@@ -15,9 +15,7 @@ export class PastNames {
     this.namedIn = namedIn;
   }
 
-  /**
-   * Returns the last recorded name of a user. Before that, reads the events that were recorded after the previous call.
-   */
+  /** Reads the events that were recorded after the previous call, then returns the last recorded name of a user. */
   find(userId: string): string | undefined {
     const skip = (cursor: string) => {
       this.last = cursor;

@@ -19,9 +19,10 @@ import type { Reader, Store, StoredDocument, Transaction } from '../../shared/st
 
 /**
  * Creates a service user.
- * @param orgId the organisation to which the user will belong; by default the default organisation
+ * @param orgId the organisation to which the user will belong; if undefined, the user belongs to the instance's default
+ * organisation
  * @returns the user's id
- * @throws IdentityError NOT_FOUND for an unknown organisation, ALREADY_EXISTS if another user has the name
+ * @throws IdentityError NOT_FOUND for an unknown organisation, ALREADY_EXISTS if another user already has the name
  */
 export function createServiceUser(store: Store, name: string, orgId: string | undefined, now: Date): Promise<string> {
   const userId = generateId();
@@ -32,8 +33,7 @@ export function createServiceUser(store: Store, name: string, orgId: string | un
 }
 
 /**
- * The prefix of the ids of service users for migrations. A migration recognises by this prefix which users to delete at
- * its end.
+ * The prefix of the ids of service users for migrations. At its end, a migration deletes the users with this prefix.
  */
 const MIGRATION_USER = 'migration-';
 
@@ -83,9 +83,8 @@ async function addServiceUser(
 }
 
 /**
- * Reads whether the login names of an organisation's users end with the organisation's domain (see zitadel 3.4). If
- * the database does not contain this decision for the organisation yet, stores permanently that the instance's default
- * applies.
+ * Returns whether the login names of an organisation's users end with the organisation's domain (see zitadel 3.4). If
+ * the database does not contain the answer yet, permanently stores the instance's default for this organisation.
  */
 async function claimLoginNames(transaction: Transaction, orgId: string): Promise<boolean> {
   const { loginNamesByDomain: byDefault } = await describeInstance(transaction);

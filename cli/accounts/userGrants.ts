@@ -18,7 +18,10 @@ interface StoredGrant extends Stored {
   readonly grant: UserGrant;
 }
 
-/** Without a project and an organisation, the selection contains all grants of the user. */
+/**
+ * Selects grants of a user. If `projectId` or `orgId` is undefined, the selection contains the grants of all projects
+ * or of all organisations.
+ */
 interface GrantSelection {
   readonly userId: string;
   readonly projectId?: string | undefined;

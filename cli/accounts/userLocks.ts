@@ -16,9 +16,9 @@ export type LockChange = keyof typeof lockChanges;
 
 /**
  * Locks or unlocks a user (see zitadel 6.5). A locked user's tokens are suspended. The call is idempotent.
- * @param force whether to lock even the last IAM_OWNER
+ * @param force true to lock the last IAM_OWNER too
  * @throws IdentityError NOT_FOUND for an unknown user; FAILED_PRECONDITION if the user's state does not permit the
- * change, or for the last IAM_OWNER
+ * change, or for the last IAM_OWNER without `force`
  */
 export function changeLock(store: Store, userId: string, change: LockChange, now: Date, force: boolean): Promise<void> {
   const { from, to } = lockChanges[change];
@@ -26,8 +26,8 @@ export function changeLock(store: Store, userId: string, change: LockChange, now
     const user = await requireUser(transaction, userId, ['state', 'body', 'sequence']);
     const { state = '', sequence = 0 } = user;
     if (state === DELETED) throw userUnknown({ userId });
-    // Even if the user already has the new state, the command writes the state again. This write prevents a running
-    // import from replacing the state.
+    // Write the state even if the user already has it, because this write prevents a running import from replacing the
+    // state.
     if (state !== to && !from.some((suitable) => suitable === state)) throw stateUnsuitable({ userId, state, change });
     if (change === 'lock' && !force) await holdOtherOwner(store, transaction, userId);
     const fields = { ...withState(user, to), sequence: sequence + 1, changedAt: now.toISOString() };

@@ -15,7 +15,7 @@ export class UserNames {
     this.store = store;
   }
 
-  /** Returns undefined if no user has the id. */
+  /** Returns the name of a user, or undefined if no user has the id. */
   async find(userId: string | undefined): Promise<string | undefined> {
     if (userId === undefined || this.names.has(userId)) return this.names.get(userId ?? '');
     const [document] = await this.store.getMany([userKey(userId)], ['body']);

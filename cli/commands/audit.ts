@@ -78,15 +78,15 @@ type NamedEvent = ReadEvent & { readonly userName?: string; readonly targetName?
 
 /**
  * Converts the name of an operation to camel case, such as `otp-email` to `otpEmail`, because the names of audit events
- * contain this form.
+ * are in camel case.
  */
 function camelCase(operation: string): string {
   return operation.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /**
- * Whether an audit event belongs to an operation, or to a command on the same subject. For example, `otpEmail.removed`
- * and `command.otpEmailEnable` belong to the operation `otpEmail`.
+ * True if an audit event belongs to an operation, or to a command whose name begins with the operation's name. For
+ * example, `otpEmail.removed` and `command.otpEmailEnable` belong to the operation `otpEmail`.
  */
 function isOfOperation(event: string, operation: string): boolean {
   return event.startsWith(`${operation}.`) || event.startsWith(`command.${operation}`);
@@ -104,8 +104,8 @@ async function* listEvents({ trail, after, from, isListed, names, onDamaged }: E
 /**
  * Yields the selected events, then waits for new events and yields them. Continues after the last event's cursor
  * instead of its time, because several events can have the same time.
- * @param file the database's file. Throws an error if another file replaces this file, because the opened audit trail
- * then receives no more events
+ * @param file the database's file
+ * @throws Error if another file replaces the database's file: the opened audit trail would receive no more events
  */
 async function* followEvents(
   { trail, after, from, isListed, names, onDamaged }: EventRange,
@@ -192,8 +192,8 @@ function cell(text: string | undefined): string {
 }
 
 /**
- * Quotes a text that a reader could mistake for several ids, for no id or for the next cell of the row. Quoting is
- * necessary because callers of the service can choose any text as an id.
+ * Quotes a text that a reader could mistake for several ids, for an empty cell or for the next cell of the row. Callers
+ * of the service can choose any text as an id.
  */
 function cellText(text: string): string {
   return /^(?!-$)[\w./:@-]+$/.test(text) ? text : JSON.stringify(text);

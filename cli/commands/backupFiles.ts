@@ -54,7 +54,8 @@ export async function restoreBackup(
   const warn = warnOn(stderr);
   const database = databaseFile(directory);
   if (existsSync(directory)) protectFiles(database);
-  // Without this check, SQLite would apply the remaining log of an earlier database to the restored database.
+  // An earlier database can leave SQLite's log files in the directory. SQLite would apply such a log to the restored
+  // database.
   if (['', '-wal', '-journal'].some((suffix) => existsSync(`${database}${suffix}`)))
     throw instanceExists({ content: 'an instance, or the log of its database', directory });
   const keyFile = keyFilePath(directory);

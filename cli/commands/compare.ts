@@ -81,7 +81,7 @@ interface StayingOrganisation {
 /**
  * Returns the default organisations that a comparison of two databases excludes. Default organisations differ even
  * after a migration, because their users operate the instance. If one database is a copy of the other, both have the
- * same default organisation, and the comparison includes it.
+ * same default organisation, and the comparison includes this organisation.
  */
 async function stayingOrganisations(
   sides: readonly [DescribedPlace, DescribedPlace],

@@ -55,7 +55,7 @@ export const exportCommand = defineCommand({
       throw usageError(`the target ${target.name} is not a file: use \`identity import\` with --to ${target.name}`);
     const { 'for-zitadel': isForZitadel, ...choices } = callOptions;
     const options = exportOptionsOf({ options: choices });
-    // If the command writes the export to standard output, it prints its result on standard error.
+    // If the command writes the export to standard output, it prints all messages on standard error.
     const stream = target.name === '-' ? 'stderr' : 'stdout';
     const context = callContext(call, call[stream]);
     requireSelectable(source, options, callOptions.with !== undefined || isForZitadel);

@@ -81,8 +81,8 @@ function isRunnable({ options }: Commander): boolean {
 }
 
 /**
- * Returns the description of a command. If a command with subcommands can also run without any, the description lists
- * the subcommands.
+ * Returns the description of a command. If a command has subcommands but can also run alone, the description lists the
+ * subcommands.
  */
 function commandDescription(command: Commander): string {
   const names = command.commands.map((below) => below.name());

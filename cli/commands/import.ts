@@ -156,9 +156,9 @@ async function importInto(
   const { trackImport } = await import('../exports/trackTransfer.ts');
   const { describePlace, requireOtherInstance } = await import('../exports/placeInterfaces.ts');
   const isFile = source.takes === 'files';
-  // If the source is a database, its export contains only the selected organisations, so the import need not select
-  // organisations again. A mirroring import is an exception: it rejects the default organisation unless --org selects
-  // that organisation.
+  // If the source is a database, its export contains only the selected organisations, so the request of the import need
+  // not select them. A mirroring import is an exception: it rejects the default organisation unless --org selects that
+  // organisation.
   const orgIds = importOptions.mirror === true ? importOptions.orgIds : [];
   const options = isFile ? importOptions : { ...importOptions, orgIds, excludedOrgIds: [] };
   // Two different names can mean the same database, and the command must not import a database into itself.
@@ -270,7 +270,10 @@ interface ImportedFile {
   /** Undefined if the call has no `--failed`. */
   readonly storedFailures: StoredFailures | undefined;
   readonly isRefused: boolean;
-  /** Formats the counts of an outcome. This function is a parameter, because its module is loaded only for imports. */
+  /**
+   * Formats the counts of an outcome, such as `created`. The function is passed as a value, because its module is
+   * loaded only for imports.
+   */
   readonly outcomeLine: (outcome: string, counts: Counts) => string;
 }
 

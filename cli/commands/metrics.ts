@@ -13,8 +13,8 @@ import type { DocumentCounts } from '../../shared/store/store.ts';
  */
 const DURATION_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600];
 /**
- * The label instead of the path, for requests that match no route. The paths themselves cannot be labels, because they
- * may contain ids, so that the number of labels would have no limit.
+ * The label for requests that match no route. The path of such a request cannot be the label, because paths may contain
+ * ids, so that the number of labels would have no limit.
  */
 const UNMATCHED = 'unmatched';
 

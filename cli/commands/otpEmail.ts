@@ -89,7 +89,9 @@ async function givenUsers({ arguments: [userTexts], options: { file } }: Removal
   throw usageError(file === undefined ? 'specify the people: USER, or --file FILE' : `${file} lists no people`);
 }
 
-/** The forms of lines that cannot specify a person. The first pattern that matches a line applies. */
+/**
+ * The forms of lines that cannot specify a person. If a line matches several patterns, the error describes the first.
+ */
 const wrongLines = [
   { pattern: /(?!\t)\p{Cc}|\ufffd/u, problem: 'is not text in UTF-8, but compressed or in another encoding' },
   { pattern: /^[[{]/, problem: 'is JSON' },

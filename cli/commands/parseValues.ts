@@ -51,7 +51,7 @@ async function parseAll(kind: ValueName, subject: string, texts: readonly string
   });
 }
 
-/** Quotes a value that is not printable ASCII without spaces. */
+/** Quotes a value that contains spaces or other characters than printable ASCII. */
 function quoteValue(text: string): string {
   return /^[\x21-\x7e]+$/.test(text) ? text : JSON.stringify(text);
 }

@@ -2,7 +2,9 @@ import { Command as CommanderCommand, type CommanderError } from 'commander';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { usageError } from '../terminal/command.ts';
 
-/** A command of the library commander that also stores the first unknown option of a command line. */
+/**
+ * A command of the library commander. Unlike the library's class, it stores the first unknown option of a command line.
+ */
 export class Commander extends CommanderCommand {
   unknownFlag = '';
 

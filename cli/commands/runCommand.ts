@@ -63,7 +63,7 @@ export async function runCommand(
   }
 }
 
-/** @throws IdentityError COMMAND_INTERRUPTED if the signal stops the list before its end; an endless list has no end */
+/** @throws IdentityError COMMAND_INTERRUPTED if the signal stops a list that has an end */
 async function printOutput(
   output: Output | ListOutput,
   asJson: boolean,
@@ -79,8 +79,8 @@ async function printOutput(
   const list = asJson ? jsonLines(output) : textLines(output, layoutOf(stdout, environment));
   const printing = pipeline(output.isEndless ? rowLines(output, asJson) : list, stdout, { end: false, signal });
   await interruptible(signal, 'interrupted: the list is incomplete', () => printing).catch((error: unknown) => {
-    // An endless list ends only by the signal, so the interruption of such a list is no error. Readers such as `head`
-    // may close the pipe of any list early (EPIPE).
+    // An endless list can only end by the signal, so this is no error. Readers such as `head` may close the pipe early
+    // (EPIPE), whether the list is endless or not.
     if (!(output.isEndless && commandInterrupted.is(error)) && systemCode(error) !== 'EPIPE') throw error;
   });
 }
@@ -89,7 +89,7 @@ async function* rowLines({ rows }: ListOutput, asJson: boolean): AsyncGenerator<
   for await (const { json, cells } of rows) yield `${asJson ? printableJson(json) : cells.map(printable).join('\t')}\n`;
 }
 
-/** Yields the lines of a list as JSON. If reading the first row fails, yields nothing. */
+/** Yields the lines of a list as JSON. If reading the first row fails, throws the error before it yields any text. */
 async function* jsonLines({ name, rows }: ListOutput): AsyncGenerator<string> {
   const start = `{${JSON.stringify(name)}:[`;
   let count = 0;
@@ -113,7 +113,8 @@ async function* textLines({ name, heads, rows }: ListOutput, layout: Layout): As
 }
 
 /**
- * @throws IdentityError UNAVAILABLE if the audit trail cannot record the start of the command, which then does not run
+ * @throws IdentityError UNAVAILABLE if the audit trail cannot record the start of the command; the command then does
+ * not run
  */
 async function runAudited(
   name: string,
@@ -138,7 +139,9 @@ async function runAudited(
   }
 }
 
-/** Returns facts for the audit trail, which may contain arguments and options because they are never secrets. */
+/**
+ * Returns facts about a command for the audit trail. The facts contain arguments and options, which are never secrets.
+ */
 function commandFacts(command: InstanceCommand, { positionals, options }: GivenValues): AuditFacts {
   const isAboutOrganisations = command.arguments[0]?.value === 'ORG_ID';
   const target = isAboutOrganisations ? undefined : (positionals[0] ?? options.user?.[0]);

@@ -29,9 +29,12 @@ interface Comparing {
     readonly place: Place;
     readonly options: (first: Pick<Inspection, 'organisations'>) => PlaceExportOptions;
   };
-  /** Whether the first side is ZITADEL. By default, `lagging[0]` decides. */
+  /** True if the first side is ZITADEL. If absent, `lagging[0]` decides. */
   readonly isFirstZitadel?: boolean;
-  /** For each side, whether the side's exports may lack the latest writes for a moment, as ZITADEL's exports do. */
+  /**
+   * For each side, true if the side's exports may lack the latest writes for a moment, as ZITADEL's exports do. Absent
+   * if no side's exports may.
+   */
   readonly lagging?: readonly [first: boolean, second: boolean];
 }
 
@@ -79,7 +82,7 @@ export async function compareSides(
 }
 
 /**
- * Reads both sides at the same time, if that is possible.
+ * Reads both sides at the same time.
  * @returns undefined if the caller must read one side after the other
  */
 async function readBoth({ database, first, second }: Comparing, context: CallContext) {
@@ -115,8 +118,9 @@ export function recordsOf({ tally: { counts } }: Pick<PlaceInspection, 'tally'>)
 }
 
 /**
- * Returns the kinds of secrets of which ZITADEL exports every secret. If an export lacks such a secret, ZITADEL has no
- * such secret. Omits OTP e-mail factors and states, because every record in ZITADEL's exports contains them anyway.
+ * Returns the kinds of secrets that ZITADEL's exports contain completely. If an export lacks such a secret, ZITADEL
+ * does not have the secret. Omits OTP e-mail factors and states, because every record in ZITADEL's exports contains
+ * them anyway.
  */
 function statedByZitadel({ withPasswords, withOtp }: PlaceExportOptions): StatedContent {
   return { ...nothingStated, withPasswords, withOtp };
@@ -152,8 +156,8 @@ export function onlyOrganisationsOf(
 
 /**
  * Returns a function that explains the differences that ZITADEL causes.
- * @param facts the facts about each side; undefined for a file or an object
- * @param imports facts about how the second side, if it is ZITADEL, imports the first side's records
+ * @param facts the facts about each side; undefined for a side that is a file or an object
+ * @param imports if the second side is ZITADEL: facts about how it imports the first side's records
  */
 export function explainZitadels(
   facts: readonly [first: PlaceFacts | undefined, second: PlaceFacts | undefined],
@@ -164,8 +168,8 @@ export function explainZitadels(
     const { domains = [], releases = allReleases } = sideFacts;
     return [index === 0 ? { side: 'first', releases, domains } : { side: 'second', releases, domains, imports }];
   });
-  // If both sides are ZITADEL, the second side is the target of an import. The target's reasons come first, because the
-  // import has changed records there.
+  // If both sides are ZITADEL, the second side is the target of an import, which has changed records in the target. So
+  // the reasons of the target come first.
   return (difference, first) =>
     zitadels
       .toReversed()

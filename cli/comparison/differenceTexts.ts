@@ -16,7 +16,10 @@ export function firstDifferences(lines: readonly string[], listed: number, total
   return lines.length <= MAX_LINES ? [...lines] : [...lines.slice(0, MAX_LINES), omittedLine];
 }
 
-/** The texts of a differing field: both values as JSON. For a secret, they are a phrase about how the sides differ. */
+/**
+ * The texts of a differing field: both values as JSON. For a secret, only `secret` is set, and describes how the sides
+ * differ.
+ */
 interface FieldTexts {
   readonly path: string;
   readonly first?: string | undefined;

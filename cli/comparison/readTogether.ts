@@ -21,8 +21,8 @@ export type SideInspection = PairedInspection & Pick<PlaceInspection, 'notices'>
  * Reads two exports of this service at the same time, and loads only the records that differ. Equal records have the
  * same bytes in both exports, so this function only counts them.
  * @param expected the expected number of records of a side
- * @returns undefined if the caller must read the sides one after the other, because a side is not an export of this
- * service, or is damaged. Separate readings show which side is damaged
+ * @returns undefined if the caller must read the sides one after the other, because a side is damaged or is not an
+ * export of this service. If a side is damaged, the separate readings show which
  */
 export async function readTogether(
   database: RunDatabase,

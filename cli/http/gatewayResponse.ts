@@ -8,7 +8,10 @@ import { sentenceIn } from './serverSentence.ts';
 
 const LET_PASS = 'configure the gateway in front of the instance to forward the calls of this command';
 
-/** The remedy for each status of a gateway's response. Another token for the instance would not help. */
+/**
+ * The remedy for each status of a gateway's response. No remedy advises another token, because the gateway does not
+ * check the instance's tokens.
+ */
 const remedies: Readonly<Record<number, string>> = {
   401: `${LET_PASS} without requiring credentials for the gateway`,
   403: `${LET_PASS} from this machine, or call the instance from another network`,

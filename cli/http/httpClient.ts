@@ -17,7 +17,7 @@ export interface HttpCall {
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether to send `Expect: 100-continue`. The server can then reject the call before the body is uploaded. */
   readonly asksFirst?: boolean;
-  /** The media type of the body; JSON by default. */
+  /** The media type of the body. If absent, the type is JSON. */
   readonly contentType?: string;
   readonly body?: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
@@ -40,7 +40,7 @@ export interface HttpResponse extends AsyncDisposable {
  * token.
  * @param signal ends the call, on the server too
  * @throws IdentityError if no response arrives, or if the connection breaks while the caller reads the response; the
- * errors of reading `body`; the signal's reason after an abort
+ * errors of reading the call's `body`; the signal's reason after an abort
  */
 export async function callServer(origin: string, call: HttpCall, signal: AbortSignal): Promise<HttpResponse> {
   signal.throwIfAborted();
@@ -120,21 +120,24 @@ export interface CallConnection {
   /** The address without a trailing slash. */
   readonly origin: string;
   readonly signal: AbortSignal;
-  /** The time limit in milliseconds of each attempt at a call, unless the call has its own limit. 30 s by default. */
+  /**
+   * The time limit in milliseconds of each attempt at a call that has no limit of its own. If absent, the limit is 30
+   * s.
+   */
   readonly responseLimitMs?: number;
 }
 
 interface AttemptLimit {
   readonly signal: AbortSignal;
   /**
-   * Returns the timeout error if the attempt has exceeded the connection's limit. Returns undefined if the attempt
-   * failed for another reason.
+   * Called with the name of a failed call. Returns the timeout error if the attempt has exceeded the connection's
+   * limit, or undefined if the attempt failed for another reason.
    * @throws the reason of the connection's signal; a timeout error if the attempt has exceeded the call's own limit
    */
   readonly error: (call: string) => Error | undefined;
 }
 
-/** @param timeoutMs the call's own limit; by default, the limit of the connection applies */
+/** @param timeoutMs the call's own limit; if absent, the limit of the connection applies */
 export function limitAttempt(connection: CallConnection, timeoutMs?: number): AttemptLimit {
   const { origin, responseLimitMs = RESPONSE_LIMIT_MS } = connection;
   const limit = AbortSignal.timeout(timeoutMs ?? responseLimitMs);

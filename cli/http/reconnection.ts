@@ -7,22 +7,25 @@ import { isLater } from './laterResponse.ts';
 
 const INITIAL_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
-/** The default limit for the sum of all waits. A supervisor restarts a killed process sooner. */
+/**
+ * The default limit for the sum of all waits. If the server's process was killed, a supervisor restarts it within this
+ * time.
+ */
 const DEFAULT_LIMIT_MS = 60_000;
 /** The limit for the sum of all waits if the server states when the client may repeat the request. */
 const STATED_LIMIT_MS = 300_000;
-/** An attempt that timed out reduces the remaining time for waits by this time. */
+/** The time by which an attempt that timed out shortens the remaining waits. */
 const TIMED_OUT_MS = 60_000;
 
 interface Reconnecting {
   readonly output: Pick<ProgressOutput, 'retry'>;
   readonly signal: AbortSignal;
   /**
-   * The limit for the sum of all waits. By default a minute, or five minutes if the server states when the client may
-   * repeat the request.
+   * The limit for the sum of all waits. If absent, the limit is a minute, or five minutes if the server states when the
+   * client may repeat the request.
    */
   readonly limitMs?: number | undefined;
-  /** Whether to repeat the work after an error. By default, only after a lost connection. */
+  /** Returns true for an error after which to repeat the work. If absent, only a lost connection is such an error. */
   readonly isLost?: (error: unknown) => error is Error;
 }
 
@@ -64,8 +67,8 @@ function withPause(error: Error, pauseMs: number): Error {
 }
 
 /**
- * Whether a place sent no response or an incomplete response, or is shutting down. After any other response,
- * `reconnecting` does not repeat the work.
+ * True if the server sent no response or an incomplete response, or is shutting down. After any other error,
+ * `reconnecting` does not repeat the work by default.
  */
 export function isConnectionLost(error: unknown): error is Error {
   return [placeUnreachable, placeLost, placeTimedOut, shuttingDown].some((kind) => kind.is(error));
@@ -80,7 +83,8 @@ export interface Patience {
 
 /**
  * Calls a server. Repeats the call after errors for which `isRepeated` returns true.
- * @param isRepeated whether to repeat the call after an error. By default, only if the response asks for a repetition
+ * @param isRepeated returns true for an error after which to repeat the call. If absent, the call is repeated only if
+ * the response asks for a repetition
  * @throws the last error when the sum of all waits reaches the limit; an error for which `isRepeated` returns false
  */
 export function patiently<Result>(

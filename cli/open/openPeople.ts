@@ -35,9 +35,7 @@ export async function openRemotePeople(settings: InstanceSettings, call: Surroun
   return { find, ...factorsOf(overNetwork(settings)) };
 }
 
-/**
- * Opens the people of a database. The application in this process reads and changes the database, as a server would.
- */
+/** Opens the people of a database. This process reads and changes the database itself, as a server would. */
 export function openDatabasePeople(call: Surroundings & OpenInstance): People {
   const { store, location } = call;
   const server = inProcess(databaseName(location), async () => ({ store, location, ...undisposed }));

@@ -163,8 +163,8 @@ export function secretFiles(
 }
 
 /**
- * @throws IdentityError USAGE_INVALID if the file contains no token; the text does not quote the file. SOURCE_MISSING if
- * the file does not exist
+ * The errors do not contain the file's content.
+ * @throws IdentityError USAGE_INVALID if the file contains no token; SOURCE_MISSING if the file does not exist
  */
 async function readTokenFile(file: string, option: string, stderr: Writable): Promise<string> {
   return checkToken(await readSecretFile(file, option, stderr), `${file} of ${option}`);
@@ -173,7 +173,7 @@ async function readTokenFile(file: string, option: string, stderr: Writable): Pr
 /** Matches a token of the HTTP scheme Bearer (RFC 6750, 2.1). Does not match quotes and JSON. */
 const TOKEN = /^[\w.~+/-]+=*$/;
 
-/** The forms of texts that are no tokens. The first pattern that matches a text applies. */
+/** The forms of texts that are no tokens. If a text matches several patterns, the error describes the first. */
 const notTokens = [
   { pattern: /^$/, problem: 'is empty' },
   { pattern: /^[[{]/, problem: 'contains JSON' },
@@ -185,8 +185,9 @@ const notTokens = [
 ];
 
 /**
+ * Requires that a text is a token. The error does not contain the text.
  * @param holder the name of the text's source, for errors
- * @throws IdentityError USAGE_INVALID, whose text does not contain the token
+ * @throws IdentityError USAGE_INVALID
  */
 function checkToken(content: string, holder: string): string {
   const token = content.trim();
@@ -196,8 +197,8 @@ function checkToken(content: string, holder: string): string {
 }
 
 /**
- * @throws IdentityError USAGE_INVALID, whose text does not contain the content of the file; SOURCE_MISSING if the file
- * does not exist
+ * The errors do not contain the file's content.
+ * @throws IdentityError USAGE_INVALID if the file contains no key; SOURCE_MISSING if the file does not exist
  */
 async function readAccountKey(file: string, option: string, stderr: Writable): Promise<ServiceAccount> {
   const text = await readSecretFile(file, option, stderr);

@@ -54,7 +54,7 @@ export async function requireEffects(
     throw noEffect('--accept unknown-states', 'the option is for exports of ZITADEL');
 }
 
-/** @param isInto whether the target is ZITADEL */
+/** @param isInto true if the target is ZITADEL; false if it is an instance of this service */
 function requireMirroring(onConflict: unknown, isInto: boolean): void {
   const { handlings, problem } = MIRRORING[isInto ? 'zitadel' : 'identity'];
   if (!handlings.some((handling) => handling === (onConflict ?? 'report'))) throw usageError(problem);

@@ -50,8 +50,8 @@ export interface People {
 export class PersonSearch {
   private readonly users: readonly string[];
   /**
-   * The key is a search key; the value contains the people who may match it, with the user id as the key. `matches`
-   * decides which of them match.
+   * The people who may match the texts, and may fail to: `matches` decides. The outer key is the `searchKey` of a text
+   * or a field; the inner key is the user id.
    */
   private readonly candidates: ReadonlyMap<string, Map<string, Person>>;
 

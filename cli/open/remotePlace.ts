@@ -82,8 +82,8 @@ async function recogniseOurs(server: Server, response: HttpResponse): Promise<Re
 }
 
 /**
- * Returns a place for a server. Before a call sends the token, it verifies that the server is an instance of this
- * service, or ZITADEL.
+ * Returns a place for a server. Each call first verifies that the server is an instance of this service, or ZITADEL,
+ * and only then sends the token.
  */
 export function openRemote(settings: InstanceSettings): DatabasePlace {
   return {

@@ -35,7 +35,7 @@ export function parseAddress(instance: string, text: string | undefined): Transf
   throw sourceInvalid({ place: instance, problem: 'returned no https:// address for the file', advice });
 }
 
-/** The rules for retries of a download or upload, which fails after about a minute without progress. */
+/** The rules for retries of a download or upload. Without progress, the retries end after about a minute. */
 const retries: RetryPolicy = {
   attempts: (error) => ([placeUnreachable, placeTimedOut, placeLost].some((kind) => kind.is(error)) ? 12 : 1),
   initialDelayMs: 500,
@@ -253,8 +253,8 @@ function broken({ origin }: TransferAddress, transfer: Transfer, reason: string,
 }
 
 /**
- * Creates the error for an unexpected status. If a retry may succeed, creates the error of a broken connection, after
- * which the transfer continues.
+ * Creates the error for an unexpected status. If a retry may succeed, creates the error of a broken connection, because
+ * after this error the transfer is retried.
  */
 function rejected(address: TransferAddress, transfer: Transfer, { status, headers }: HttpResponse): Error {
   if (status === 408 || status === 429 || status >= 500)

@@ -19,8 +19,8 @@ interface OpenDatabase extends Partial<Pick<Config, 'bcryptCost'>> {
 }
 
 /**
- * Returns a server for a database, which handles calls in this process. Calls have no limits. The audit trail records
- * the operating system's account as the caller.
+ * Returns a server for a database, which handles calls in this process. The limits of a server, such as the maximum
+ * size of a file, do not apply. The audit trail records the operating system's account as the caller.
  * @param open opens the database, once for each call
  */
 export function inProcess(name: string, open: () => Promise<OpenDatabase & AsyncDisposable>): Server {
@@ -93,8 +93,8 @@ async function request(
   resources.defer(async () => {
     if (isRead) return;
     ending.abort();
-    // Read until the response's stream ends or fails, because the application writes the call's outcome into the audit
-    // trail before that.
+    // Read until the response's stream ends or fails. By then the application has written the call's outcome into the
+    // audit trail.
     while (!isRead) await read().catch(() => (isRead = true));
   });
   requireNoFailure();
@@ -108,7 +108,10 @@ async function request(
   return { status: response.status, headers: Object.fromEntries(response.headers), body: chunks() };
 }
 
-/** If reading fails, passes the error to `onError`, because the application responds with another error. */
+/**
+ * If reading fails, passes the error to `onError`, because the error with which the application responds does not
+ * contain it.
+ */
 async function* observed(
   content: AsyncIterable<Uint8Array>,
   onError: (error: unknown) => void,

@@ -115,7 +115,9 @@ export class HeldFile {
     }
   }
 
-  /** Deletes the file after an error. Returns the error, with a note if the file may still exist. */
+  /**
+   * Deletes the file after an error. Returns the error to throw, to which a note is added if the file may still exist.
+   */
   async deleteAfter(error: unknown): Promise<unknown> {
     const kept = await this.delete();
     return kept === undefined ? error : IdentityError.from(error).withNote(kept.message);

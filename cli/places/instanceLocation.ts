@@ -11,7 +11,7 @@ export const instanceOptions = {
 interface InstanceLocation {
   readonly location: StoreLocation;
   readonly defaultName: string;
-  /** The environment variables of the process, with values that select the same database. */
+  /** The environment variables of the process, changed so that they select the database of this location. */
   readonly environment: Surroundings['environment'];
 }
 
@@ -74,8 +74,7 @@ function nameOption(location: StoreLocation): {
 }
 
 /**
- * @param instead the end of the error's sentence about an instance in Firestore, such as `has no backup files`: what a
- * cloud-hosted instance has instead of files in a directory
+ * @param instead completes the error's sentence `an instance in Firestore …`, for example with `has no backup files`
  * @throws IdentityError USAGE_INVALID for a cloud-hosted instance
  */
 export function embeddedDirectory({ directory }: StoreLocation, instead: string): string {

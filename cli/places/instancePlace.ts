@@ -192,8 +192,8 @@ async function importIntoInstance(importing: InstanceImport, signal: AbortSignal
   const { requestBytes, transfers } = callLimits;
   const { size = Number.POSITIVE_INFINITY } = content;
   const isSent = requestBytes === undefined || size <= requestBytes;
-  // A server in this process reads the file directly. For other servers, the file's size decides whether the file goes
-  // into one request or through the bucket.
+  // A server in this process reads the file directly. For any other server, the file's size decides whether the command
+  // sends the file in the request or through the bucket.
   meter.onPhase(server.isRemote && (isSent || transfers !== true) ? 'sending' : 'reading');
   if (isSent) return await sendFile(importing, content, signal);
   await using file = await makeRepeatable(content, signal);

@@ -161,7 +161,10 @@ const describedError = z.looseObject({
   details: z.array(z.unknown()).optional(),
 });
 
-/** Functions that create the error for a response. The key is the kind of the remedy in the error. */
+/**
+ * Functions that create the error for a response. The key is the name of the remedy that the error suggests: for
+ * example, `token` suggests another token.
+ */
 const responseErrors = {
   token: (server: Server, reason: string, body: unknown) => placeTokenRejected(server.name, server, reason, body),
   role: ({ name, tokenOption }: Server, reason: string, body: unknown) =>
@@ -179,7 +182,7 @@ const errorKindOfStatus: Readonly<Record<number, ResponseErrorKind>> = {
 };
 
 /**
- * The key is a gRPC code; the value is the kind of the remedy. The codes of `later` are DEADLINE_EXCEEDED, ABORTED and
+ * The remedy for each gRPC code: a key of `responseErrors`. The codes of `later` are DEADLINE_EXCEEDED, ABORTED and
  * UNAVAILABLE.
  */
 const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {

@@ -28,8 +28,8 @@ const schemes: ReadonlyMap<string, (text: string) => ParsedPlace> = new Map([
 ]);
 
 /**
- * Parses a text that specifies a place.
- * @throws IdentityError USAGE_INVALID, whose text does not contain a password of a URL
+ * Parses a text that specifies a place. If a URL contains a password, errors do not contain the password.
+ * @throws IdentityError USAGE_INVALID if the text specifies no place
  * @example
  * parsePlace('https://id.example.com'); // { name: 'https://id.example.com', kind: 'instance', origin: … }
  * parsePlace('firestore:my-project'); // { name: 'firestore:my-project/(default)', kind: 'database', firestore: … }

@@ -27,8 +27,8 @@ export const exportChoices = {
 };
 
 /**
- * The option `--with` of commands that move records. It is required, because people whose password hashes do not move
- * need new passwords.
+ * The option `--with` of commands that move records. The option is required, because people whose password hashes do
+ * not move need new passwords.
  */
 export const movedSecrets = {
   with: {
@@ -117,8 +117,8 @@ type ExportValues = Values<Omit<typeof exportChoices, 'accept'> & Pick<typeof im
 type ImportValues = Values<Omit<typeof importChoices, 'accept'>> & { readonly 'dry-run'?: boolean };
 
 /**
- * The type of the options that a function has not read. It permits no option, so the compiler reports each option that
- * a function forgets.
+ * The type of the options that remain after a function has read the options it needs. The type permits no option, so
+ * the compiler reports each option that the function forgets.
  */
 type AllRead = Readonly<Record<string, never>>;
 

@@ -86,8 +86,8 @@ async function importUpload(
   };
   const response = await reconnecting(repeating, async () => {
     attempts++;
-    // An earlier attempt may already have written organisations. A repeated attempt must not reject these organisations
-    // because of the option `fail`.
+    // An earlier attempt may already have written organisations. The value `fail` of `--on-conflict` would reject these
+    // organisations, so only the first attempt sends it.
     const isFirst = settled === 0 || options.dryRun;
     const asked = isFirst ? onConflict : recordConflict(onConflict);
     const request = toRequest({ ...options, onConflict: asked }, importOptions);

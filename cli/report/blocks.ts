@@ -17,7 +17,7 @@ export interface Block {
   readonly title?: string;
   /** The lines in the report's page. */
   readonly lines: readonly Line[];
-  /** The lines on the terminal. By default, the same lines as in the page. */
+  /** The lines on the terminal. If absent, the terminal shows the lines of the page. */
   readonly short?: readonly Line[];
   /** The chart above the lines, in the page only. */
   readonly picture?: readonly Bar[];
@@ -50,7 +50,7 @@ export function listBlock(
 
 /**
  * Creates a block with errors, warnings or manual steps, which the terminal groups by their texts.
- * @param others texts of the same kind, which come last
+ * @param others further texts, which follow the groups
  */
 export function noticeBlock(
   kind: NoticeKind,

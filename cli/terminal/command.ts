@@ -53,8 +53,8 @@ export function flag(meaning: string, group?: OptionGroup): Flag {
 }
 
 /**
- * The type of the value of an argument or option. It is `unknown` if the type of the description is not more specific
- * than `Parameter`.
+ * The type of the value of an argument or option. If TypeScript knows the description only as `Parameter`, the value is
+ * `unknown`.
  */
 type Given<Described extends Option> = [Parameter] extends [Described]
   ? unknown
@@ -88,8 +88,7 @@ export interface Surroundings {
   readonly stdout: Writable & TerminalStream;
   readonly stderr: Writable & TerminalStream;
   /**
-   * The environment variables. The variables that select a database have the values that `--data` or `--firestore`
-   * requires.
+   * The environment variables of the process, changed so that they select the database of `--data` or `--firestore`.
    */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly now: Date;
@@ -104,7 +103,7 @@ export interface CommandCall<Arguments = readonly Parameter[], Own = Options> ex
 export interface OpenInstance {
   readonly store: Store;
   readonly location: StoreLocation;
-  /** The name of the instance's directory or database, for an instance that has no name of its own. */
+  /** The name of the instance's directory or database. It is shown for an instance that has no name of its own. */
   readonly defaultName: string;
   print(output: Output): Promise<unknown>;
 }
@@ -125,7 +124,7 @@ export interface Output extends Printed {
   /** The text in lines. The stream determines how the command wraps and colours the lines. */
   readonly text: Line | readonly Line[];
   /**
-   * The stream for the output. By default standard output. A command chooses standard error if standard output receives
+   * The stream for the output. If absent, standard output. A command chooses standard error if standard output receives
    * other data, such as an export.
    */
   readonly stream?: 'stdout' | 'stderr';
@@ -146,8 +145,8 @@ export interface ListOutput extends Printed {
   readonly heads: readonly string[];
   readonly rows: AsyncIterable<Row>;
   /**
-   * Whether the list ends only if a signal stops the command, as with `audit --follow`. Each row is then printed on its
-   * own line, with `--json` too.
+   * True if the list ends only when a signal stops the command, as with `audit --follow`. Each row is then printed on
+   * its own line, with and without `--json`.
    */
   readonly isEndless?: boolean;
 }
@@ -212,7 +211,7 @@ export interface StandaloneCommand<Arguments = readonly Parameter[], Own = Optio
 export type Command = InstanceCommand | StandaloneCommand;
 
 /**
- * Defines a command on an instance, which must exist by default.
+ * Defines a command on an instance. Unless `command.instance` is `created`, the instance must already exist.
  * @example
  *     export const orgListCommand = defineInstanceCommand({
  *       name: 'org list',
@@ -263,8 +262,7 @@ export const NOTHING_CHANGED = 'interrupted: nothing was changed; repeat the com
 
 /**
  * Does work that stops when a signal aborts.
- * @param message the message to print after an interruption, which advises how to continue; or a function that returns
- * this message
+ * @param message advises how to continue after an interruption; a function is called when the interruption happens
  * @throws IdentityError COMMAND_INTERRUPTED for any error of the work after the signal has aborted
  */
 export async function interruptible<Result>(

@@ -164,7 +164,7 @@ const noticeKinds = {
 
 export type NoticeKind = keyof typeof noticeKinds;
 
-/** @param others texts of the same kind, which come last */
+/** @param others further texts, which follow the notices */
 export function shownNotices(
   kind: NoticeKind,
   notices: readonly Notice[],

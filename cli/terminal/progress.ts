@@ -6,7 +6,7 @@ export interface Meter {
   readonly records: () => number;
   /** Undefined if the phase measures records instead of bytes. */
   readonly bytes?: () => number | undefined;
-  /** The number of processed records that already existed. The speed does not include these records. */
+  /** The number of processed records that already existed in the target. The speed does not include these records. */
   readonly unchanged?: () => number;
   /** The fraction of the work that is complete, from 0 to 1; undefined if it is unknown. */
   readonly fraction?: () => number | undefined;
@@ -31,7 +31,7 @@ export interface PhaseState {
   /** The fraction of the work that is complete, from 0 to 1; undefined if it is unknown. */
   readonly fraction: number | undefined;
   /**
-   * Whether the remaining time was shown before, or all records are processed. If so, the output does not show the
+   * True if the remaining time was shown before, or if all records are processed. The output then does not show the
    * elapsed time, because users would mistake it for the remaining time.
    */
   readonly isEnding: boolean;
@@ -63,7 +63,7 @@ const MIN_MEASURED_SECONDS = 3;
 type FinalCounts = Pick<PhaseState, 'records' | 'unchanged'>;
 
 export interface RunningPhase {
-  /** @param counts the final counts; by default the last measured counts */
+  /** @param counts the final counts; if absent, the last measured counts are shown */
   end(hasSucceeded: boolean, counts?: FinalCounts): void;
 }
 

@@ -13,7 +13,7 @@ export interface TerminalStream {
   readonly columns?: number;
 }
 
-/** The size of a terminal, if the terminal does not report it. */
+/** The assumed size of a terminal that does not report its size. */
 export const DEFAULT_COLUMNS = 80;
 export const DEFAULT_ROWS = 24;
 
@@ -56,8 +56,8 @@ interface StyledLine {
   readonly style?: keyof typeof styleFormats;
   readonly depth?: number;
   /**
-   * Whether the line is a command. The parts of a wrapped command end with a backslash, so that the user can copy and
-   * run the command.
+   * True if the line is a command to copy. If the line is wrapped, all its parts except the last end with a backslash,
+   * so that the user can copy and run the command.
    */
   readonly isCommand?: true;
 }

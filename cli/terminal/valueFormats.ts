@@ -116,12 +116,13 @@ const valueFormats = {
         z.union([z.iso.date(), z.iso.datetime({ offset: true })]).transform((text) => ({ at: new Date(text) })),
       ]),
   },
-  // Organisations and service users have different rules for names. So the command itself checks the name.
+  // This format checks no rule for names, because organisations and service users have different rules. The commands
+  // check the names.
   NAME: textFormat,
   OPERATION: choice([...operations, 'command']),
   OPERATIONS: someOf(operations),
   ORG_ID: idFormat,
-  // The command parses this text when it opens the place.
+  // This format does not check the place, because the command checks the text when it opens the place.
   PLACE: { ...pathFormat, remedy: 'specify a place, such as https://HOST or FILE.json' },
   PROJECT_ID: idFormat,
   PORT: {
