@@ -44,8 +44,8 @@ export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSi
   }
 }
 
-// A source that hangs settles neither next() nor return(). So after an abort, do not wait for the source, and ignore
-// its failure.
+// If the source hangs, neither next() nor return() settles. So after an abort, do not wait for return(), and ignore its
+// failure.
 async function close(iterator: AsyncIterator<unknown>, signal: AbortSignal): Promise<void> {
   const closed = iterator.return?.();
   if (signal.aborted) closed?.catch(() => {});
@@ -74,8 +74,8 @@ export function createSerialQueue(): SerialQueue {
 }
 
 /**
- * Returns a function that runs `work`, but never twice at the same time. All calls during a run share one next run,
- * which begins when the current run ends.
+ * Returns a function that runs `work`, but never twice at the same time. If it is called during a run, starts one
+ * further run when the current run ends; all calls during the current run share this further run.
  */
 export function shareRuns(work: () => Promise<void>): () => Promise<void> {
   const enqueue = createSerialQueue();
@@ -95,7 +95,8 @@ export async function* once<T>(value: T): AsyncGenerator<T, void, void> {
 
 /**
  * Reads bytes until at least `length` bytes are in memory, or the content ends.
- * @returns `start` contains the bytes read; `rest` yields all bytes, including those of `start`
+ * @returns `start`, which contains the bytes read; `rest`, which yields the whole content, including the bytes of
+ * `start`
  */
 export async function readStart(
   content: AsyncIterable<Uint8Array>,

@@ -4,7 +4,7 @@ export const SECOND_MS = 1_000;
 export const HOUR_MS = 3_600 * SECOND_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** The clock of retries and rate limits. Tests replace it. */
+/** The clock that retries and rate limits use. Tests replace it. */
 export interface Clock {
   /** Returns the milliseconds since a fixed but arbitrary moment. */
   now(): number;

@@ -22,7 +22,7 @@ export interface Config {
   readonly metricsPort: number | undefined;
   /** The bucket for exports and uploads above the size limits; undefined if the instance has no such bucket. */
   readonly transferBucket: string | undefined;
-  /** Whether the `/openapi.json` of one function describes the endpoints of all functions. */
+  /** True if `/openapi.json` of this function also describes the endpoints of the other functions. */
   readonly describesInstance: boolean;
 }
 
@@ -62,8 +62,8 @@ const origins = z.string().transform((text, context) => {
 const proxies = z.string().regex(/^\d$/, 'must be a number from 0 to 9').transform(Number);
 
 /**
- * The ways in which an instance is hosted. They differ in what clients call: a process, the URL of a single function,
- * or a load balancer in front of several functions.
+ * The ways in which an instance is hosted. Depending on the hosting, clients call a process, the URL of a single
+ * function, or a load balancer in front of several functions.
  */
 const hostings = ['process', 'function', 'load_balancer'] as const;
 type Hosting = (typeof hostings)[number];
@@ -94,8 +94,8 @@ const environment = z.object({
 });
 
 /**
- * For each hosting, the number of addresses that proxies append to `X-Forwarded-For`. At a function's URL, Google's
- * front end appends the client's address. A load balancer appends two addresses: the client's and its own.
+ * For each way of hosting, the number of addresses that proxies append to `X-Forwarded-For`. At a function's URL,
+ * Google's front end appends the client's address. A load balancer appends two addresses: the client's and its own.
  */
 const proxiesOfHosting: Readonly<Record<Hosting, number>> = { process: 0, function: 1, load_balancer: 2 };
 
@@ -107,7 +107,7 @@ export interface ConfigVariable {
   readonly default: string;
 }
 
-// The type requires an entry for each variable, so the compiler reports a variable without a description.
+// The type requires an entry for each variable, so the compiler reports a missing entry.
 const descriptions: Record<keyof Environment, [meaning: string, fallback: string]> = {
   DATA_DIR: [
     'directory of the embedded database; mutually exclusive with FIRESTORE_PROJECT',
@@ -162,7 +162,7 @@ export const configVariables: readonly ConfigVariable[] = Object.entries(descrip
 /**
  * Reads the configuration from environment variables. An empty variable counts as unset. `DATA_DIR` takes precedence
  * over `GOOGLE_CLOUD_PROJECT`, which many machines set for other reasons.
- * @throws IdentityError CONFIGURATION_INVALID if a variable is invalid. The error lists all problems
+ * @throws IdentityError CONFIGURATION_INVALID if a variable is invalid; the error lists all problems
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const setVariables = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));

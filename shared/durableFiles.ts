@@ -7,9 +7,9 @@ import { systemCode, withFullPath } from './systemCode.ts';
 export const OWNER_ONLY = 0o600;
 
 /**
- * Creates an empty file that only its owner can access. If the file exists, removes the permissions of other users.
- * Call this function before SQLite opens the file, because SQLite would let others read and lock a new file. Does not
- * open an existing file, because closing it again would release the locks that this process has on it.
+ * Creates an empty file that only its owner can access. If the file exists, removes the other users' permissions on it.
+ * Call this function before SQLite opens the file, because a file that SQLite creates can be read and locked by other
+ * users. Does not open an existing file, because closing this file would release the locks that this process has on it.
  * @throws Error if the file system refuses an operation
  */
 export function createPrivateFile(file: string): void {
@@ -22,15 +22,15 @@ export function createPrivateFile(file: string): void {
 }
 
 /**
- * The content of a file, or a function that writes the content. The function receives the open file and its path.
- * Another user may replace the file at this path, but not the open file.
+ * The content of a file, or a function that writes the content. The function receives the open file and the file's
+ * path. Another user may replace the file at this path, but cannot replace the open file.
  */
 type NewFileContent = string | Uint8Array | ((file: FileHandle, path: string) => Promise<void>);
 
 /**
  * Writes a new file that only its owner can read. The file appears under its name only when it is complete and durable.
  * If the process is killed, the next call for the same file removes the incomplete file.
- * @param warn called for each folder that a killed process left, when the folder is removed
+ * @param warn called when this function removes a folder that a killed process left; once for each folder
  * @throws Error EEXIST if the file exists; EPERM if another user has replaced the incomplete file; another error if the
  * file system refuses an operation; any error that `content` throws
  */
@@ -40,8 +40,8 @@ export async function completeFile(
   warn: (warning: string) => void = () => {},
 ): Promise<void> {
   await removeLeftFolders(target, warn);
-  // If this process is killed, the folder remains. Other processes see by the lock in the folder whether this process
-  // still runs.
+  // If this process is killed, the folder remains. By the lock in the folder, other processes recognise whether this
+  // process still runs.
   const folder = await mkdtemp(`${target}${PARTIAL}`);
   try {
     using _ = await lockNewFile(join(folder, LOCK));
@@ -64,8 +64,8 @@ const PARTIAL = '.partial-';
 const [LOCK, COPY] = ['lock', 'copy'];
 
 async function lockNewFile(path: string): Promise<Disposable> {
-  // Create the file here, because SQLite would not report the cause of a failure. This also fails if another user has
-  // created the file.
+  // Create the file before SQLite opens it, because SQLite would not report why this fails. It fails, for example, if
+  // another user has created the file.
   closeSync(openSync(path, 'wx', OWNER_ONLY));
   const lock = lockAt(path);
   if (lock === undefined) throw new Error(`${path} is locked by another process`);
@@ -83,7 +83,8 @@ function lockAt(path: string): Disposable | undefined {
 async function completeIn(folder: string, target: string, content: NewFileContent): Promise<void> {
   const partial = join(folder, COPY);
   await writePartial(partial, content, dirname(target));
-  // Use a link, because a rename would replace a file that another process has created since.
+  // Use a hard link instead of a rename, because a rename would replace a file that another process has created under
+  // this name.
   await link(partial, target);
 }
 
@@ -101,8 +102,8 @@ async function removeLeftFolders(target: string, warn: (warning: string) => void
 }
 
 /**
- * @returns undefined if the process that created the folder still runs. A folder without a lock or a copy is new or is
- * being removed, so its process still runs
+ * @returns undefined if the process that created the folder still runs. It still runs if the folder contains no lock or
+ * no copy, because the process is then still filling or removing the folder
  */
 function lockLeftFolder(folder: string): Disposable | undefined {
   const isFilled = () => [LOCK, COPY].every((file) => existsSync(join(folder, file)));
@@ -111,7 +112,7 @@ function lockLeftFolder(folder: string): Disposable | undefined {
   try {
     lock = lockForProcess(join(folder, LOCK));
   } catch (error) {
-    // If a file is missing now, the process has completed its file and is removing the folder.
+    // If a file in the folder is missing now, the process that created the folder is removing it.
     if (!isFilled()) return undefined;
     throw error;
   }
@@ -120,7 +121,7 @@ function lockLeftFolder(folder: string): Disposable | undefined {
   return undefined;
 }
 
-/** Removes all files except the lock. The lock must remain until the other files are removed. */
+/** Removes all files of the folder except the lock, which must remain until the other files are removed. */
 async function emptyFolder(folder: string): Promise<void> {
   const names = await readdir(folder);
   for (const name of names.filter((name) => name !== LOCK)) await rm(join(folder, name), { force: true });
@@ -130,7 +131,7 @@ async function writePartial(partial: string, content: NewFileContent, directory:
   await using file = await open(partial, 'wx', OWNER_ONLY);
   await (typeof content === 'function' ? content(file, partial) : file.writeFile(content));
   await file.sync();
-  // If other users can write to the directory, they may have replaced the folder.
+  // Check the folder, because other users may have replaced it if they can write to the directory.
   if ((await lstat(partial)).ino !== (await file.stat()).ino)
     throw Object.assign(new Error(`EPERM: other users can change ${directory}`), { code: 'EPERM' });
 }
@@ -138,7 +139,7 @@ async function writePartial(partial: string, content: NewFileContent, directory:
 /**
  * Replaces the content of a file durably. Only the file's owner can read the new content. After a crash, the file has
  * its old or its new content, never a part. Only one process at a time may call this function for a file, because each
- * call removes the incomplete file of an earlier call.
+ * call removes the incomplete file of the previous call.
  * @throws Error if the file system refuses an operation
  */
 export async function replaceFile(target: string, content: string): Promise<void> {
@@ -169,8 +170,8 @@ export async function directoryProblem(directory: string): Promise<string | unde
     return undefined;
   } catch (error) {
     const code = systemCode(error);
-    // The directory exists, but files cannot be created in it. So it is a directory of the operating system, such as
-    // /proc.
+    // The directory exists, but this process cannot create files in it. So the operating system manages the directory;
+    // /proc is an example.
     if (code === 'ENOENT' && existsSync(directory)) return 'accepts no new files';
     const problem = directoryProblems.get(code);
     if (problem === undefined) throw error;
@@ -185,7 +186,7 @@ export function makeDirectory(directory: string): void {
   for (let made = resolve(directory); made.length >= first.length; made = dirname(made)) syncDirectory(dirname(made));
 }
 
-/** @returns the topmost directory that was created; undefined if all existed */
+/** @returns the topmost directory that this function created; undefined if all directories existed */
 function createDirectories(directory: string): string | undefined {
   try {
     return mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -206,8 +207,8 @@ export async function moveFile(from: string, to: string): Promise<void> {
 }
 
 /**
- * Makes the names of a directory's files durable. Does nothing on Windows, which makes names durable by itself and
- * cannot open directories.
+ * Makes the names of a directory's files durable. Does nothing on Windows, because Windows makes names durable by
+ * itself, and cannot open directories.
  */
 export function syncDirectory(directory: string): void {
   if (process.platform === 'win32') return;

@@ -38,7 +38,7 @@ export function parseGoDuration(text: string): number | undefined {
  * Parses a request's `timeout` in Go's syntax.
  * @param limit the longest permitted duration in milliseconds
  * @returns milliseconds
- * @throws IdentityError INVALID_ARGUMENT if the text is not a positive duration up to the limit
+ * @throws IdentityError INVALID_ARGUMENT if the text is not a positive duration or exceeds the limit
  */
 export function parseDuration(text: string, limit: number = maxMs): number {
   const milliseconds = parseGoDuration(text);

@@ -11,8 +11,8 @@ export interface LimitDefinition {
   readonly selfHosted: number;
   readonly cloud: number;
   /**
-   * The limited quantity, as documentation and errors describe it. If exceeding the limit is no error, the text also
-   * describes the effect.
+   * The words that documentation and errors use for the limited quantity. If exceeding the limit is not an error, they
+   * also describe the effect.
    */
   readonly text: string;
 }

@@ -6,8 +6,8 @@ import { type LimitDefinition, type Platform, UNLIMITED, units } from './limitDe
 /** The limits that are the same on every platform and that no variable changes. */
 export const fixedLimits = {
   fields: 100_000,
-  // A real export file compresses to a tenth of its size, but a file made to exhaust memory to a thousandth. The limit
-  // lies between these ratios.
+  // A real export file compresses to about a tenth of its size. A file that an attacker made to exhaust memory
+  // compresses to about a thousandth. The limit lies between these ratios.
   inflation: 100,
   whiteSpaceBytes: 64_000_000,
   ...jsonLimits,
@@ -29,7 +29,10 @@ function fixed(name: keyof typeof fixedLimits, unit: LimitDefinition['unit'], te
   return { unit, selfHosted: fixedLimits[name], cloud: fixedLimits[name], text };
 }
 
-/** All limits. The code uses this table, and `docs/configuration.md` and several error texts are generated from it. */
+/**
+ * All limits. The code reads the limits from this table. `docs/configuration.md` and several error texts are generated
+ * from it.
+ */
 const limitTable = {
   // In the cloud, the limits on requests, responses and durations are those of Cloud Run.
   requestBytes: {
@@ -95,8 +98,8 @@ const limitTable = {
     'bytes of any other text in a file; in scripts, texts of messages and metadata, four bytes for each character that ZITADEL permits',
   ),
   listElements: fixed('listElements', 'count', 'elements of a list in a record, such as the roles of a grant'),
-  // A self-hosted process needs a limit, because it also serves other requests. In the cloud, each export and each
-  // import has its own process.
+  // A self-hosted process needs a limit, because it serves other requests at the same time. In the cloud, each export
+  // and each import runs in a process of its own.
   concurrentTransfers: {
     variable: 'MAX_CONCURRENT_TRANSFERS',
     unit: 'count',
@@ -111,8 +114,8 @@ const limitTable = {
     text: 'time for the headers of a request',
   },
   headerBytes: fixed('headerBytes', 'bytes', 'bytes of the path and of the headers of a request'),
-  // The timeout must be longer than that of the proxy in front of the service. Google's load balancers reuse a
-  // connection for up to 600 s.
+  // This timeout must be longer than the corresponding timeout of the proxy in front of the service. Google's load
+  // balancers reuse a connection for up to 600 s.
   keepAliveMs: {
     unit: 'duration',
     selfHosted: 620 * SECOND_MS,
@@ -144,8 +147,8 @@ export const limitedQuantities = {
 export const limitDefinitions: readonly LimitDefinition[] = Object.values(limitTable);
 
 /**
- * The values of all limits except `fixedLimits`. A value is a number of bytes, a count or a number of milliseconds;
- * Infinity means no limit.
+ * The values of all limits, without those in `fixedLimits`. A value is a number of bytes, a count or a number of
+ * milliseconds; Infinity means no limit.
  */
 export type Limits = Readonly<Record<Exclude<keyof typeof limitTable, keyof typeof fixedLimits>, number>>;
 
@@ -191,7 +194,10 @@ export function printLimit({ unit }: Pick<LimitDefinition, 'unit'>, value: numbe
   return value === UNLIMITED ? 'unlimited' : units[unit].print(value);
 }
 
-/** The limits that an instance publishes, so that clients can respect them. An absent limit does not apply. */
+/**
+ * The limits that an instance publishes, so that clients can respect them. If a limit is absent, the instance does not
+ * have this limit.
+ */
 export interface StatedLimits {
   readonly requestBytes?: number;
   readonly responseBytes?: number;

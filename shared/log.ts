@@ -54,12 +54,13 @@ interface LogStream {
 const PENDING_BYTES = 1_000_000;
 
 /**
- * A line is lost if the stream does not accept it, for example because the disk is full or a pipe is not read. Once
- * the stream accepts lines again, writes the number of lost lines.
+ * Writes log lines to a stream. A line is lost if the stream does not accept it, for example because the disk is full
+ * or no process reads the pipe. Once the stream accepts lines again, writes how many lines were lost.
  */
 function lossyWriter(stream: LogStream): (line: string) => void {
   let lost = 0;
-  // Without a listener, an error of the stream would end the process. The callback of `write` handles the error.
+  // Without a listener, an error of the stream would end the process. This listener does nothing, because the callback
+  // of `write` handles the error.
   stream.off('error', ignoreError).on('error', ignoreError);
   const write = (line: string, represented: number) => {
     if (stream.writableLength > PENDING_BYTES) {
@@ -80,7 +81,10 @@ function lossyWriter(stream: LogStream): (line: string) => void {
   return (line) => write(line, 1);
 }
 
-/** The message of a line about a finished request. At a terminal, `legibleLine` shortens such a line. */
+/**
+ * The message of each log line about a finished request. By this message, `legibleLine` recognises such a line, and
+ * shortens it for a terminal.
+ */
 export const REQUEST_FINISHED = 'request finished';
 
 type LogFields = Readonly<Record<string, unknown>> & {
@@ -105,7 +109,7 @@ function legibleLine(line: string): string {
 
 /**
  * Sets the level and the stream of the log. Lines are JSON unless the stream is a terminal.
- * @param project the Google Cloud project that stores traces; by default, lines contain no trace
+ * @param project the Google Cloud project that stores traces; if absent, lines contain no trace
  */
 export function configureLog(
   level: LogLevel,
@@ -122,7 +126,7 @@ export function traceField(project: string | undefined, trace: string | undefine
   return { 'logging.googleapis.com/trace': `projects/${project}/traces/${trace}` };
 }
 
-/** Returns the fields of a log line by which Cloud Logging finds all lines of a request. */
+/** Returns fields that are equal in all log lines of a request, so that Cloud Logging can find these lines. */
 export function requestFields(requestId: string, trace?: string): Readonly<Record<string, unknown>> {
   return { 'logging.googleapis.com/labels': { execution_id: requestId }, ...traceField(traceProject, trace) };
 }
@@ -131,7 +135,7 @@ const maxMessageLength = 300;
 
 /**
  * Returns the text of an error for the log. Omits the message of a SyntaxError, because parsers quote their input in
- * it.
+ * this message.
  */
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return `a thrown ${typeof error}`;

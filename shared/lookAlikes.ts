@@ -1,6 +1,9 @@
-/** A text of printable ASCII without white space. Two such texts look alike only if they are equal except for case. */
+/**
+ * Matches a text of printable ASCII without white space. Two such texts look alike only if they differ in nothing but
+ * case.
+ */
 const PLAIN_ASCII = /^[!-~]*$/;
-/** Invisible characters, including control characters other than white space. */
+/** Matches invisible characters, including control characters, but not white space. */
 const INVISIBLE = /(?:\p{Default_Ignorable_Code_Point}|[^\P{Cc}\p{White_Space}])+/gu;
 /**
  * An `i` followed by a combining dot, which is invisible because an `i` has a dot already. JavaScript's lower case of
@@ -23,7 +26,10 @@ export function foldLookAlikes(name: string): string {
     .replace(/^ | $/g, '');
 }
 
-/** Convert to lower case first: `ẞ` becomes `ß`, which upper case converts to `SS`. Upper case alone would keep `ẞ`. */
+/**
+ * Convert to lower case first: `ẞ` becomes `ß`, which the conversion to upper case replaces by `SS`. Without the first
+ * conversion, `ẞ` would remain.
+ */
 function foldCase(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }

@@ -1,7 +1,8 @@
 /** Names with more characters than this are not compared. */
 export const MAX_NAME_CHARACTERS = 64;
 /**
- * The maximum number of differing characters in similar names. For short names, the maximum is a third of the length.
+ * Two names are similar if at most this many characters differ. For short names, the maximum is a third of their
+ * length.
  */
 const MAX_DIFFERENCES = 3;
 

@@ -16,16 +16,19 @@ type ExposureRule = Readonly<Partial<Record<keyof typeof exposures, 'refused' | 
 
 const refused: ExposureRule = { link: 'refused', foreign: 'refused', written: 'refused' };
 
-/** Defines for each kind of file which exposures are errors (`refused`) and which are only reported. */
+/**
+ * For each kind of file, defines which exposures to other users are errors (`refused`). Other exposures are only
+ * reported.
+ */
 const rules = {
   /**
-   * A data directory with its database and master key. If other users can read it, the process removes their permission
-   * and reports no error.
+   * A data directory with its database and master key. If other users can read the directory, the process removes their
+   * permission without an error.
    */
   data: refused,
   /** A file with a token, a key or a backup. */
   secret: { ...refused, read: 'reported' },
-  /** An export file to import. The importing user is responsible for its content, so no exposure is an error. */
+  /** An export file to import. The user who imports it is responsible for its content, so no exposure is an error. */
   export: { link: 'reported', foreign: 'reported', written: 'reported' },
   /** An export file that the user only wants to check, so every exposure is reported. */
   examined: { link: 'reported', foreign: 'reported', written: 'reported', read: 'reported' },
@@ -45,8 +48,8 @@ export function checkOwn(path: string, kind: FileKind, report?: (problem: string
 }
 
 /**
- * Does the same as `checkOwn`, with a status that the caller has read. If this is the status of an open file, no user
- * can replace the file after the check.
+ * Does the same as `checkOwn`, but checks a status that the caller has already read. If the caller reads the status
+ * from an open file, no user can replace this file after the check.
  */
 export function checkStatus(path: string, kind: FileKind, status: Stats, report?: (problem: string) => void): void {
   const exposure = findExposure(path, status);
@@ -62,8 +65,8 @@ export function checkStatus(path: string, kind: FileKind, status: Stats, report?
  * @throws the same errors as `checkOwn`
  */
 export async function readOwnSecret(path: string, report: (problem: string) => void): Promise<string> {
-  // Check before opening the file, because opening a pipe would wait for its writer. Check the opened file again,
-  // because another user may have replaced the file.
+  // Check the path before opening the file, because opening a pipe would wait for its writer. After that, check the
+  // open file, because another user may have replaced the file in between.
   const status = await stat(path);
   if (status.isDirectory()) throw Object.assign(new Error(`${path} is a directory`), { code: 'EISDIR', path });
   checkStatus(path, 'secret', status);
@@ -78,8 +81,8 @@ function findExposure(path: string, status: Stats): keyof typeof exposures | und
     const link = lstatSync(part, { throwIfNoEntry: false });
     if (link?.isSymbolicLink() && isForeign(link)) return 'link';
   }
-  // Another user cannot replace a terminal, or a pipe that the shell passes to the command as in `<(…)`, whose path is
-  // /dev/fd/63.
+  // Skip the checks below for a terminal, and for a pipe that the shell passes to the command, as /dev/fd/63 for
+  // `<(…)`. Another user cannot replace either.
   const isPlanted =
     status.isFile() ||
     status.isDirectory() ||

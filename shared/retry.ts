@@ -2,26 +2,26 @@ import { type Clock, systemClock } from './clock.ts';
 
 export interface RetryPolicy {
   /**
-   * Returns how many attempts in a row may fail if the last attempt failed with this error. Returns 1 for a permanent
-   * error, Infinity for retries without limit.
+   * Called with the error of the last attempt. Returns the number of consecutive attempts that may fail: 1 for a
+   * permanent error, Infinity for retries without limit.
    */
   readonly attempts: (reason: unknown) => number;
   /** The maximum delay after the first failure, in milliseconds. Each further failure doubles the maximum. */
   readonly initialDelayMs: number;
   readonly maxDelayMs: number;
   /**
-   * Returns the seconds for which the server of the failed attempt asks the client to wait; undefined if it does not
-   * ask.
+   * Called with the error of the last attempt. Returns the seconds for which the server asks the client to wait;
+   * undefined if the server does not ask for a wait.
    */
   readonly statedSeconds?: (reason: unknown) => number | undefined;
   /**
-   * The milliseconds without progress after which the retries end. Ignored if the caller passes a signal; by default,
-   * the retries never end.
+   * The milliseconds without progress after which the retries end. Ignored if the caller passes a signal. If absent,
+   * time does not end the retries.
    */
   readonly budgetMs?: number;
 }
 
-/** The longest wait that a server may ask for. A longer wait ends the retries. */
+/** The longest wait in milliseconds that a server may ask for. If a server asks for a longer wait, the retries end. */
 const MAX_STATED_MS = 300_000;
 
 export class Backoff {
@@ -68,7 +68,7 @@ export class Backoff {
  * @example
  *     const policy = { attempts: () => 3, initialDelayMs: 100, maxDelayMs: 1_000 };
  *     const response = await retry(policy, () => fetch(url));
- * @param signal aborts at the call's deadline; its reason is then thrown instead of a transient error
+ * @param signal aborts at the call's deadline; this function then throws its reason instead of a transient error
  */
 export async function retry<Result>(
   policy: RetryPolicy,
@@ -80,8 +80,8 @@ export async function retry<Result>(
     try {
       return await attempt();
     } catch (reason) {
-      // Throw a permanent error even if the deadline has passed. Such an error, for example a failed precondition,
-      // shows the caller the state of the database.
+      // Throw a permanent error even if the deadline has passed. For example, a failed precondition shows the caller
+      // the state of the database; the deadline's error would not.
       const isPermanent = policy.attempts(reason) <= 1;
       if (isPermanent || !(await backoff.failed(reason))) throw reason;
     }
@@ -95,7 +95,7 @@ export async function retry<Result>(
 export function parseRetryAfter(header: string | null | undefined, nowMs: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
-  // Require a letter at the start of a date, because `Date.parse` accepts numbers such as -1 as years.
+  // Accept a date only if it begins with a letter, because `Date.parse` accepts numbers such as -1 as years.
   const date = /^[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - nowMs) / 1_000));
 }

@@ -7,7 +7,7 @@
 export function shellWord(text: string): string {
   if (/^[\w./-]+$/.test(text)) return text;
   if (!/\p{Cc}/u.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
-  // Bash, zsh and ksh support this quoting.
+  // Bash, zsh and ksh support the quoting `$'…'`.
   return `$'${text.replace(/[\\']|\p{Cc}/gu, escaped)}'`;
 }
 

@@ -15,7 +15,7 @@ function extendedCode(reason: unknown): number | undefined {
   return Number(reason.errcode);
 }
 
-/** Whether an operating system error means that a file cannot grow. */
+/** Returns whether the operating system reports that a file cannot grow. */
 export function isStorageFull(reason: unknown): boolean {
   return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(systemCode(reason));
 }

@@ -2,29 +2,30 @@
 
 import { setImmediate } from 'node:timers';
 
-/** The milliseconds after a request in which further requests are likely. */
+/** For this number of milliseconds after a request, further requests are likely. */
 const ATTENDED_MS = 250;
 
-/** The milliseconds after which bulk work should yield. */
+/** The milliseconds after which bulk work should let other tasks run. */
 const TURN_MS = 10;
 
 let requestedAt = Number.NEGATIVE_INFINITY;
 let turnStartedAt = Number.NEGATIVE_INFINITY;
 const waiting: (() => void)[] = [];
 
-/** Records that a request has arrived. For a moment afterwards, bulk work takes shorter turns. */
+/** Records that a request has arrived. For `ATTENDED_MS` afterwards, bulk work takes shorter turns. */
 export function noteRequest(): void {
   requestedAt = performance.now();
 }
 
-/** Whether further requests are likely to arrive, so that bulk work should take short turns. */
+/** Returns whether further requests are likely to arrive. If so, bulk work should take short turns. */
 export function isAttended(): boolean {
   return performance.now() - requestedAt < ATTENDED_MS;
 }
 
 /**
- * Lets waiting requests run. Bulk work, such as an import or export, awaits the result before it continues. Each round
- * of the event loop continues only one of the waiting tasks, so that requests run between them.
+ * Lets waiting requests run. Bulk work, such as an import or export, awaits the returned promise before it continues.
+ * If several tasks wait, each round of the event loop continues only one of them, so that requests run between the
+ * tasks.
  */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
@@ -44,8 +45,8 @@ export function isTurnOver(): boolean {
 }
 
 /**
- * The maximum size of a chunk while requests arrive, in bytes. To parse, check and plan such a chunk takes one or two
- * milliseconds.
+ * The maximum size of a chunk while requests arrive, in bytes. Parsing, checking and planning such a chunk takes one or
+ * two milliseconds.
  */
 const ATTENDED_BYTES = 16 * 1024;
 

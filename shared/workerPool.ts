@@ -27,7 +27,8 @@ export class WorkerPool<Task, Result> {
   /**
    * Runs a task in a worker, as soon as a worker is free.
    * @param signal cancels the task if no worker has begun it
-   * @throws the signal's reason if the signal aborts before a worker begins the task; the error that ended the worker
+   * @throws the signal's reason if the signal aborts before a worker begins the task; the worker's error if an error
+   * ends the worker
    */
   run(task: Task, signal?: AbortSignal): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -39,8 +40,8 @@ export class WorkerPool<Task, Result> {
   private assign(): void {
     while (this.waiting.length > 0 && (this.idle.length > 0 || this.busy.size < this.size)) {
       const job = this.waiting.shift();
-      // Check the signal only here. Many tasks share a signal, which would otherwise need a listener for each waiting
-      // task.
+      // Check the signal only when a worker begins the task. Many tasks share a signal, and a listener would otherwise
+      // be necessary for each waiting task.
       if (job?.signal?.aborted) job.reject(job.signal.reason);
       else if (job !== undefined) this.give(this.idle.pop() ?? this.startWorker(), job);
     }

@@ -34,7 +34,10 @@ export interface Stored {
   readonly stored: StoredDocument;
 }
 
-/** The maximum number of documents that a commit deletes, in addition to the claims on their unique names. */
+/**
+ * The maximum number of documents that a commit deletes. The commit also deletes the claims on their unique names,
+ * which do not count.
+ */
 const DELETIONS_PER_COMMIT = 100;
 
 const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'changedAt', 'body'];
@@ -61,15 +64,18 @@ export interface DeletionOptions {
   /** When the signal aborts, the deletion stops between two batches and throws the signal's reason. */
   readonly signal?: AbortSignal;
   readonly onDeleted?: (documents: number) => void;
-  /** Called in the transaction that deletes a batch, for example to record the deletions in the audit trail. */
+  /**
+   * The deletion calls this function for each batch, in the transaction that deletes the batch. For example, it can
+   * record the deletions in the audit trail.
+   */
   readonly onDeleting?: OnDeleting | undefined;
 }
 
 export type OnDeleting = (transaction: Transaction, documents: readonly Stored[]) => Promise<void>;
 
 /**
- * Sets the last import of organisations that lose records to unknown. Otherwise a mirroring import of the last imported
- * export would create the deleted records again.
+ * Sets the last import to unknown in each organisation that loses records. Otherwise, a mirroring import of the export
+ * that was last imported would create the deleted records again.
  */
 export const forgetImports: OnDeleting = (transaction, documents) =>
   forgetLastImport(
@@ -78,9 +84,10 @@ export const forgetImports: OnDeleting = (transaction, documents) =>
   );
 
 /**
- * Deletes documents that were read with `dependentFields`, and the claims on their unique names. The caller must hold
- * the instance's lock exclusively, so that no other record can claim their ids or names during the deletion.
- * @returns the number of deleted documents, without claims
+ * Deletes documents, and the claims on their unique names. The caller must have read the documents with
+ * `dependentFields`. The caller must hold the instance's lock exclusively, so that no other record can claim their ids
+ * or names during the deletion.
+ * @returns the number of deleted documents; claims do not count
  */
 export async function deleteFound(
   store: Pick<Store, 'transaction'>,
@@ -104,7 +111,10 @@ export async function deleteFound(
   return deleted;
 }
 
-/** Deletes documents and the claims on their unique names. The documents must contain `dependentFields`. */
+/**
+ * Deletes documents and the claims on their unique names. The caller must have read the documents with
+ * `dependentFields`.
+ */
 export async function deleteWithClaims(transaction: Transaction, documents: readonly Stored[]): Promise<void> {
   const claims = await findClaims(transaction, documents);
   const keys = [...documents.map(({ key }) => key), ...claims];
@@ -132,8 +142,8 @@ async function findClaims(transaction: Transaction, documents: readonly Stored[]
 }
 
 /**
- * Returns a record's section, even while the record is being deleted and its document is therefore in another
- * partition.
+ * Returns the section of a record. While a record is being deleted, its partition does not show the section, so this
+ * function recognises such a record by other means.
  */
 function sectionOf(stored: StoredDocument): Section | undefined {
   if (isInRemoval(stored)) return organisationSection;
@@ -156,9 +166,9 @@ export async function* findReferring(store: Scanned, users: DeletedUsers): Async
 }
 
 /**
- * Lists the ranges that contain all documents which may refer to the users. If a section's records can only refer to
- * users of their own organisation, the range is that organisation's partition. Otherwise, as for memberships, the range
- * is the whole collection.
+ * Lists ranges that together contain every document which may refer to the users. If a section's records can only refer
+ * to users of their own organisation, the range is that organisation's partition. Otherwise, the range is the whole
+ * collection; memberships are an example.
  */
 function referringRanges(users: DeletedUsers): readonly PassRange[] {
   const { own = [], foreign = [] } = Object.groupBy(userReferences, ({ reference: { ifForeign } }) =>
@@ -182,9 +192,9 @@ export function refersTo({ key: { collection }, stored }: Stored, users: Pick<De
 }
 
 /**
- * Yields documents that are not in the deleted organisations, but would refer to deleted records. These are tokens and
- * instance roles of the organisations' users, and records of other organisations. A record comes before the records to
- * which it refers, so that a repeated deletion finds the remaining records after an interruption.
+ * Yields documents that are outside the deleted organisations, but would refer to deleted records: tokens and instance
+ * roles of the organisations' users, and records of other organisations. Yields a record before the records to which it
+ * refers. Therefore, if a deletion is interrupted, a repeated deletion can still find the remaining records.
  */
 export async function* findDependents(store: Store, orgIds: ReadonlySet<string>): AsyncGenerator<readonly Stored[]> {
   for (const collection of new Set(foreignSections.map((section) => section.collection)))

@@ -17,8 +17,8 @@ export interface Initialised {
 
 /**
  * Creates the default organisation, a service user with the role IAM_OWNER, and a token of that user in one commit
- * (specification 5.3). The user's name begins with the instance's name, so that it does not collide with another name
- * when another instance imports these records.
+ * (specification 5.3). The user's name begins with the instance's name. So it does not collide with a name in another
+ * instance if that instance imports these records.
  * @throws IdentityError if the instance is already initialised
  */
 export async function initialise(

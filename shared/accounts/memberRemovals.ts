@@ -8,8 +8,8 @@ const traceKey: DocumentKey = { collection: 'instance', id: documentId('member r
 const digestsSchema = z.array(z.string());
 
 /**
- * The maximum number of stored removals. Each is stored as a digest of the member, because no id of a deleted
- * organisation may remain in the database.
+ * The maximum number of stored removals. The database stores a removal as a digest of the member, because no id of a
+ * deleted organisation may remain in the database.
  */
 const MAX_KEPT = 500;
 
@@ -33,9 +33,9 @@ export async function traceMemberRemoval(transaction: Transaction, member: Docum
 }
 
 /**
- * Returns a function that checks whether a member was removed after the first `count` removals. If the database no
- * longer contains all removals since then, the function returns true for every member. The commit fails if another
- * member is removed first.
+ * Returns a function that returns whether a member was removed after the first `count` removals. If the database no
+ * longer contains all of these later removals, the function returns true for every member. The transaction's commit
+ * fails if a member is removed before the commit.
  */
 export async function holdMemberRemovals(
   transaction: Transaction,

@@ -31,9 +31,11 @@ const OWNER = 'IAM_OWNER';
 interface Owner {
   readonly userId: string;
   readonly orgId: string;
-  /** Whether the states of the user and of the user's organisation permit the use of the user's tokens. */
+  /**
+   * True if the user's tokens are valid. They are invalid if the user's state or the organisation's state blocks them.
+   */
   readonly isActive: boolean;
-  /** The documents on which the user's role and tokens depend. */
+  /** The keys of the documents on which the user's role and tokens depend. */
   readonly keys: readonly DocumentKey[];
 }
 
@@ -68,10 +70,10 @@ export async function readOwners(store: Pick<Store, 'snapshot'>, reader: Reader)
 }
 
 /**
- * Requires that another active IAM_OWNER remains if owners lose the role or their tokens.
- * @param isLost returns whether an owner loses the role or the tokens
- * @returns the documents that keep another owner active; they must not change before the commit. Empty if no owner
- * loses anything
+ * Requires that another active IAM_OWNER remains after some owners lose this role or their tokens.
+ * @param isLost returns whether an owner will lose the role or the tokens
+ * @returns the keys of the documents that make a remaining owner active; these documents must not change before the
+ * commit. Empty if no owner loses the role or the tokens
  * @throws IdentityError FAILED_PRECONDITION if no active owner remains
  */
 export async function requireOtherOwner(
@@ -88,8 +90,8 @@ export async function requireOtherOwner(
 }
 
 /**
- * Requires that another active IAM_OWNER remains if this user is an IAM_OWNER. The commit fails if the documents of
- * that other owner change first. Call this function before the user loses the role or the tokens.
+ * If this user is an IAM_OWNER, requires that another active IAM_OWNER exists. The commit fails if the documents of
+ * that other owner change before the commit. Call this function before the user loses the role or the tokens.
  * @throws IdentityError FAILED_PRECONDITION if no other active owner remains
  */
 export async function holdOtherOwner(store: Store, transaction: Transaction, userId: string): Promise<void> {
@@ -98,10 +100,11 @@ export async function holdOtherOwner(store: Store, transaction: Transaction, use
 
 /**
  * Adds a role to a membership, or removes a role from it. Deletes the membership if no role remains.
- * @param force whether to remove the role even from the last IAM_OWNER
- * @throws IdentityError NOT_FOUND for an unknown user or organisation, or if the user does not have the role to remove;
- * INVALID_ARGUMENT for a role that is unknown in this scope, and for a membership that an import would reject;
- * FAILED_PRECONDITION for a role that is incompatible with the user's other roles, and for the last IAM_OWNER
+ * @param force true to remove the role even from the last IAM_OWNER
+ * @throws IdentityError NOT_FOUND if the user or the organisation is unknown, or if the user does not have the role to
+ * remove; INVALID_ARGUMENT if the scope does not have this role, or if an import would reject the membership;
+ * FAILED_PRECONDITION if the role is incompatible with the user's other roles, or if the last IAM_OWNER would lose the
+ * role
  */
 export function changeRole(
   store: Store,
@@ -122,8 +125,8 @@ export function changeRole(
     if (change === 'remove' && !isHeld) throw roleNotHeld({ userId: membership.userId, role });
     const isOwner = role === OWNER && membership.orgId === undefined;
     if (change === 'remove' && isOwner && !force) await holdOtherOwner(store, transaction, membership.userId);
-    // Write the role even if the user already has it, because a running import then sees a change and does not
-    // overwrite the role.
+    // Write the role even if the user already has it. A running import then sees that the membership changed, and does
+    // not overwrite the role.
     const roles = change === 'add' ? [...new Set([...held, role])] : held.filter((heldRole) => heldRole !== role);
     if (change === 'add' && !isHeld && !areCompatible(scope, roles))
       throw rolesIncompatible({ userId: membership.userId, role, held });

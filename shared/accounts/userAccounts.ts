@@ -24,14 +24,14 @@ export function organisationWrites(orgId: string, name: string, now: Date): Writ
 export interface NewServiceUser {
   readonly userId: string;
   readonly orgId: string;
-  /** The user name, which is also the display name. */
+  /** This is both the user name and the display name. */
   readonly name: string;
 }
 
 /**
  * Plans a service user whose access tokens have the type Bearer (specification 5.3).
  * @param byDomain whether the organisation's login names contain its domain
- * @throws IdentityError INVALID_ARGUMENT for a name that an import would reject
+ * @throws IdentityError INVALID_ARGUMENT if an import would reject the name
  */
 export function planServiceUser({ userId, orgId, name }: NewServiceUser, byDomain: boolean, now: Date): RecordPlan {
   const user = { userName: name, name, accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER' };
@@ -43,7 +43,7 @@ const MAX_NAME_CHARACTERS = 200;
 
 /**
  * Requires a name that imports accept, including imports into ZITADEL.
- * @param read returns the record with this name, or throws InvalidRecordError
+ * @param read parses a record with this name; throws InvalidRecordError if the name is invalid
  */
 function checkName<Result>(name: string, read: () => Result): Result {
   if (name !== '' && name.trim() === '') throw nameInvalid({ problem: 'the name is blank' });
@@ -76,9 +76,10 @@ export async function requireUser(
 export const DELETED = 'USER_STATE_DELETED';
 
 /**
- * Requires that neither a user nor the user's organisation is being deleted. The commit fails if the document of the
- * user or of the organisation changes first. Call this function before every write that refers to a user. If the write
- * commits before a deletion, the deletion removes the written record; if the deletion commits first, the write fails.
+ * Requires that a user exists, and that neither the user nor the user's organisation is being deleted. The commit fails
+ * if the document of the user or of the organisation changes before the commit. Call this function before every write
+ * that refers to a user. If the write commits before a deletion of the user, the deletion also removes the written
+ * record. If the deletion commits before the write, the write fails.
  * @returns the id of the user's organisation
  * @throws IdentityError NOT_FOUND if the user does not exist or is being deleted
  */
@@ -92,7 +93,7 @@ export async function holdUser(transaction: Transaction, userId: string): Promis
 }
 
 /**
- * Requires that an organisation exists. The commit fails if the organisation's document changes first.
+ * Requires that an organisation exists. The commit fails if the organisation's document changes before the commit.
  * @throws IdentityError NOT_FOUND if the organisation does not exist or is being removed
  */
 export async function holdOrganisation(transaction: Transaction, orgId: string): Promise<void> {
@@ -107,14 +108,14 @@ export async function requireOrganisation(reader: Reader, orgId: string): Promis
 }
 
 /**
- * The value of `lastImport` of an organisation whose records do not all come from one export. A mirroring import then
- * replaces the records only if its request lists the organisation in `replace_changed`.
+ * This value of `lastImport` means that the organisation's records do not all come from a single export. A mirroring
+ * import then replaces the records only if its request lists the organisation in `replace_changed`.
  */
 export const UNKNOWN_IMPORT = 'unknown';
 
 /**
- * Sets the last import of organisations to unknown, because some of their records are being deleted. Otherwise a
- * mirroring import of the last imported export would create the deleted records again.
+ * Sets the last import of organisations to unknown. Call this function when some of their records are deleted.
+ * Otherwise, a mirroring import of the export that was last imported would create the deleted records again.
  */
 export async function forgetLastImport(transaction: Transaction, orgIds: Iterable<string>): Promise<void> {
   const keys = Array.from(new Set(orgIds), organisationKey);
@@ -126,7 +127,7 @@ export async function forgetLastImport(transaction: Transaction, orgIds: Iterabl
 
 /**
  * @returns the person's new sequence number
- * @throws IdentityError NOT_FOUND if no person has this id, ALREADY_EXISTS if the person already has the OTP e-mail
+ * @throws IdentityError NOT_FOUND if no person has this id; ALREADY_EXISTS if the person already has the OTP e-mail
  * factor
  */
 export function enableOtpEmail(store: Store, userId: string, now: Date): Promise<number> {

@@ -34,15 +34,16 @@ const USERS_PER_COMMIT = 100;
 
 /**
  * Marks users as deleted, and deletes all documents that refer to them: tokens, memberships, grants, metadata, links
- * and keys. Once a user is marked, the user's tokens are invalid, exports omit the user, and no new record can refer to
- * the user. A transaction that read the user before the mark conflicts with the mark; a later transaction treats the
- * user as missing.
- * @param options.force whether to delete even the last IAM_OWNER
- * @param options.check runs in the transaction that marks users, before the mark
- * @param options.keeping selects changed users. The deletion keeps them, and the documents that refer to them
+ * and keys. Once a user is marked as deleted, the user's tokens are invalid, exports omit the user, and no new record
+ * can refer to the user. A transaction that reads the user before the mark is written conflicts with this write. A
+ * transaction that reads the user later treats the user as missing.
+ * @param options.force true to delete even the last IAM_OWNER
+ * @param options.check runs in the transaction that marks the users, before it marks them
+ * @param options.keeping selects changed users; the deletion keeps these users, and the documents that refer to them
  * @param options.onFound called with each batch of documents that refer to the users, before the batch is deleted
  * @returns the users who were not kept
- * @throws IdentityError FAILED_PRECONDITION for the last IAM_OWNER; the signal's reason if the signal aborts
+ * @throws IdentityError FAILED_PRECONDITION if the last IAM_OWNER would be deleted; the signal's reason if the signal
+ * aborts
  */
 export async function stripUsers(
   store: Database,
@@ -70,17 +71,18 @@ export async function stripUsers(
 }
 
 /**
- * Selects users whom the deletion keeps, because calls that do not hold the instance's lock have changed them or
- * created records that refer to them.
+ * Selects users whom the deletion keeps. It keeps a user if a call that did not hold the instance's lock has changed
+ * the user, or has created a record that refers to the user.
  */
 interface Keeping {
   /**
-   * Returns the paths of the changed users' documents. Runs in the transaction that marks the other users as deleted.
+   * Returns the paths of the documents of those users who have changed. The deletion calls this function in the
+   * transaction that marks the other users as deleted.
    */
   readonly findChanged: (transaction: Transaction, users: ReadonlyMap<string, StoredDocument>) => ReadonlySet<string>;
   /**
-   * Returns whether to keep a user to whom this document refers. Called after the mark, so no further document can
-   * refer to the user.
+   * Returns whether to keep a user to whom this document refers. The deletion calls this function after it has marked
+   * the user as deleted, so no further document can refer to the user.
    */
   readonly keepsUser: (referring: Stored) => boolean;
 }
@@ -95,14 +97,14 @@ interface StripOptions extends DeletionOptions {
 const markedFields: readonly FieldName[] = ['orgId', 'partition', 'state', 'changedAt'];
 
 /**
- * The change that makes a deletion final: it removes the digest of a marked user. A marked user with a digest can still
- * be restored.
+ * The change that makes a deletion final. It removes the digest from the document of a user who is marked as deleted.
+ * While the document has its digest, the user can still be restored.
  */
 const DECIDED = { digest: null } as const satisfies DocumentChanges;
 
 export interface UserDeletion extends Omit<DeletionOptions, 'onDeleting'> {
   readonly force?: boolean;
-  /** Reads the user. The function must also find a user whose earlier deletion was interrupted. */
+  /** Reads the user. It must also find a user whose deletion was interrupted earlier. */
   readonly readUser?: (reader: Reader, userId: string) => Promise<StoredDocument>;
 }
 
@@ -110,7 +112,7 @@ export interface UserDeletion extends Omit<DeletionOptions, 'onDeleting'> {
  * Deletes a user, and all documents that refer to the user: tokens, memberships, grants, metadata, links and keys. The
  * first step blocks the user, and the last step deletes the user's document. After an interruption, call this function
  * again to continue. The caller must hold the instance's lock exclusively.
- * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION for the last IAM_OWNER
+ * @throws IdentityError NOT_FOUND if the user is unknown; FAILED_PRECONDITION if the user is the last IAM_OWNER
  */
 export async function deleteUser(
   store: Store,
@@ -132,7 +134,10 @@ function requireAnyUser(reader: Reader, userId: string): Promise<StoredDocument>
 }
 
 interface Marking {
-  /** The users whom this call has marked. The keys are their ids, the values are their fields before the mark. */
+  /**
+   * The users whom this call has marked as deleted. The keys are their ids, the values are their fields before the
+   * mark.
+   */
   readonly marked: ReadonlyMap<string, StoredDocument>;
   readonly changed: readonly string[];
 }
@@ -159,8 +164,8 @@ function markUsers(
     const versions = transaction.changedAfter('');
     for (const [userId, stored] of marked) {
       const key = userKey(userId);
-      // Keep the version of the user's last change by a call. Otherwise a restored user would seem to have been
-      // changed.
+      // Keep the version of the last change that a call made to the user. Otherwise, a restored user would seem to have
+      // been changed since.
       const version = callVersion(stored, versions.get(documentPath(key)));
       const undecided = { changedAt: withCallVersion(changeDate(stored), version) };
       const end = keeping === undefined ? DECIDED : undecided;
@@ -199,8 +204,8 @@ async function changeUsers<Value>(
 }
 
 /**
- * Restores users of these organisations who are marked as deleted, but whose deletion was interrupted before it became
- * final.
+ * Restores users of these organisations if they are marked as deleted, and their deletion was interrupted before it
+ * became final.
  */
 export async function restoreUndecided(store: Database, orgIds: ReadonlySet<string>): Promise<void> {
   const undecided = new Map<string, StoredDocument>();
@@ -224,7 +229,7 @@ async function* readMarked(
     for (const stored of documents) if (orgIds.has(stored.orgId ?? '')) yield stored;
 }
 
-/** Deletes the documents of users to whom no document refers any more. This is the last step of a deletion. */
+/** Deletes users' documents. No other document may still refer to these users. This is the last step of a deletion. */
 export async function deleteStripped(
   store: Database,
   users: DeletedUsers,
@@ -243,8 +248,8 @@ export async function deleteStripped(
 }
 
 /**
- * Continues interrupted deletions of the organisations' users. If other organisations lose memberships, sets the last
- * import of those organisations to unknown.
+ * Continues interrupted deletions of the organisations' users. If another organisation loses memberships because of
+ * this, sets its last import to unknown.
  * @param options.onFound called with each batch of documents that refer to the users, before the batch is deleted
  */
 export async function finishDeletions(

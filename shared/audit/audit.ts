@@ -7,9 +7,12 @@ import type { AuditEvent, AuditFacts, AuditTrail, Identity, Origin } from './aud
 
 interface CallEvents {
   readonly begun: string;
-  /** If `ok`, a successful call has only the event `begun`. If `started`, every call also has the event `ended`. */
+  /**
+   * If this is `ok`, the trail records `begun` for a successful call, but not `ended`. If it is `started`, the trail
+   * records both events for every call.
+   */
   readonly begunOutcome: 'started' | 'ok';
-  /** If `begunOutcome` is `ok`, this event is recorded only for an error. */
+  /** The event at the end of the call. If `begunOutcome` is `ok`, the trail records it only after an error. */
   readonly ended: string;
   readonly denied?: string;
 }
@@ -66,7 +69,9 @@ export class Audit {
     return new AuditedCall(this, { begun: event, begunOutcome: 'started', ended: event }, {});
   }
 
-  /** @throws IdentityError UNAVAILABLE if the event cannot be written; the log then has a line about it */
+  /**
+   * @throws IdentityError UNAVAILABLE if the event cannot be written; the log then contains a line about the failure
+   */
   async append(event: AuditEvent): Promise<void> {
     try {
       await this.trail.append(event);
@@ -88,10 +93,13 @@ export function commandEvent(name: string): string {
   return `command.${camelCase}`;
 }
 
-/** Returns facts that are known only at the end of a call. `isComplete` is true if the call succeeded. */
+/** Returns facts about a call that are known only at its end. `isComplete` is true if the call succeeded. */
 type LateFacts = (isComplete: boolean) => AuditFacts;
 
-/** A call that the audit trail records, before its first effect and usually again at its end. */
+/**
+ * A call that the audit trail records: with an event before the first effect of the call, and usually with a second
+ * event at its end.
+ */
 export class AuditedCall {
   private readonly audit: Audit;
   private events: CallEvents;
@@ -114,7 +122,7 @@ export class AuditedCall {
   };
 
   /**
-   * Runs a part of the call's work. If this part fails, records the end of the call.
+   * Runs `work`, which is a part of the call. If it fails, records the end of the call.
    * @throws the error of `work`
    */
   async watch<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -134,19 +142,19 @@ export class AuditedCall {
     });
   }
 
-  /** Changes the operation of the call, because some requests select another operation in their body. */
+  /** Changes the operation of the call. Some requests need this, because only their body shows the operation. */
   become(operation: keyof typeof operationEvents): void {
     this.events = operationEvents[operation];
   }
 
-  /** Sets the facts for the event that records a denial of the call. */
+  /** Sets the facts that the event contains if the call is denied. */
   describe(facts: AuditFacts): void {
     this.facts = facts;
   }
 
   /**
-   * Records that the call begins; further calls of this method do nothing. Call it after all checks, and wait for the
-   * result before the first effect.
+   * Records that the call begins. If the beginning is already recorded, does nothing. Call this method after all
+   * checks, and wait for the result before the first effect.
    * @throws IdentityError UNAVAILABLE if the event cannot be written; the caller must then stop without an effect
    */
   begin(facts: AuditFacts, late: LateFacts = () => ({})): Promise<void> {
@@ -155,9 +163,9 @@ export class AuditedCall {
   }
 
   /**
-   * Records a call whose only effect is the commit of a transaction. The commit contains the event too. If the trail is
-   * not in the database, the event is recorded once, before the commit. Call this method in each attempt of the
-   * transaction, after all checks.
+   * Records a call whose only effect is the commit of a transaction. The commit contains both the effect and the event.
+   * If the trail is not in the database, this method records the event once, before the commit. Call this method in
+   * each attempt of the transaction, after all checks.
    * @throws IdentityError UNAVAILABLE if the event cannot be written before the commit. If the commit cannot write the
    *   event, the whole transaction fails
    */
@@ -171,8 +179,8 @@ export class AuditedCall {
 
   /**
    * Records effects of a call that has begun, such as the deletion of records, with one event for each effect. The
-   * commit of the transaction contains the events too. If the trail is not in the database, the events are recorded
-   * before the commit, again in each attempt.
+   * commit of the transaction contains the events too. If the trail is not in the database, each attempt of the
+   * transaction records the events before its commit.
    * @throws IdentityError UNAVAILABLE if an event cannot be written; the caller must then not commit the transaction
    */
   async recordIn(transaction: Transaction, name: string, parts: readonly AuditFacts[]): Promise<void> {
@@ -192,9 +200,9 @@ export class AuditedCall {
   }
 
   /**
-   * Records the end of the call; further calls of this method do nothing. If the call is denied before it begins,
+   * Records the end of the call. If the end is already recorded, does nothing. If the call is denied before it begins,
    * records an event only for an authenticated caller, because other callers could cause any number of events. If an
-   * event cannot be written, the log has a line about it.
+   * event cannot be written, the log contains a line about the failure.
    * @param error the error of the call; undefined if the call succeeded
    */
   end(error?: unknown): Promise<void> {

@@ -3,7 +3,7 @@ import type { Transaction } from '../store/store.ts';
 
 const textList = z.array(z.string()).readonly();
 
-/** `generation` is absent until the call has opened or written the object. */
+/** An object in Cloud Storage. `generation` is absent if the call has neither opened nor written the object yet. */
 const auditedObject = z.strictObject({
   bucket: z.string(),
   path: z.string(),
@@ -13,9 +13,9 @@ const auditedObject = z.strictObject({
 const event = z.object({
   time: z.iso.datetime(),
   event: z.string(),
-  /** `started`, `ok`, or the code of the error. */
+  /** The outcome: `started`, `ok`, or the code of an error. */
   outcome: z.string(),
-  /** The id is absent if the call has no valid token. */
+  /** The caller's id; absent if the call has no valid token. */
   userId: z.string().optional(),
   tokenId: z.string().optional(),
   account: z.string().optional(),
@@ -27,16 +27,16 @@ const event = z.object({
   name: z.string().optional(),
   /** The ids of the organisations that the call concerns, at most the first 20. */
   orgIds: textList.optional(),
-  /** The number of organisations; absent if `orgIds` lists them all. */
+  /** The total number of organisations; absent if `orgIds` lists all of them. */
   orgCount: z.int().optional(),
-  /** The options that the request or the command has set. */
+  /** The options that are set in the request or in the command. */
   flags: textList.optional(),
-  /** Present for a dry run and for an export without organisations, because neither has an effect. */
+  /** Present if the call has no effect, as a dry run or an export without organisations. */
   trial: z.literal(true).optional(),
   object: auditedObject.optional(),
   /** The object to which the response redirects the client, in the instance's bucket for transfers. */
   transfer: auditedObject.optional(),
-  /** For an import, SHA-256 of the file. For an export, the digest in the manifest of the file. */
+  /** For an import, SHA-256 of the file. For an export, the digest that the manifest of the exported file contains. */
   digest: z.string().optional(),
   counts: z.record(z.string(), z.number()).optional(),
   ids: z.record(z.string(), z.string()).optional(),
@@ -50,12 +50,15 @@ export type AuditEvent = Readonly<z.output<typeof event>>;
 
 export type AuditFacts = Omit<AuditEvent, 'time' | 'event' | 'outcome'>;
 
-/** Also accepts events of newer versions of this service, which may contain further fields. */
+/** Accepts unknown fields, because events of newer versions of this service may contain further fields. */
 export const auditEvent = event.loose().readonly();
 
 export type Origin = Pick<AuditFacts, 'requestId' | 'remote' | 'trace'>;
 
-/** Who makes a call: an authenticated caller, even if the call is denied later, or the account that runs a command. */
+/**
+ * Who makes a call: an authenticated caller, or the account that runs a command. A caller is known even if the call is
+ * denied after the authentication.
+ */
 export type Identity = Pick<AuditFacts, 'userId' | 'tokenId' | 'account'>;
 
 export const MAX_RECORDED_ORGANISATIONS = 20;

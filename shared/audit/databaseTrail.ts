@@ -5,9 +5,10 @@ import type { Trail } from '../store/store.ts';
 import { type AuditEvent, type AuditTrail, auditEvent } from './auditEvent.ts';
 
 /**
- * Creates an audit trail in the database. So one commit can contain both a change and the event that records it.
- * @param retentionMs the age above which the trail deletes events: when it is created, and then every hour; if
- * undefined, it never deletes events
+ * Creates an audit trail in the database. There, a single commit can contain both a change and the event that records
+ * the change.
+ * @param retentionMs the trail deletes events that are older, when it is created and then every hour. If undefined, it
+ * never deletes events
  */
 export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTrail {
   let isClosed = false;
@@ -18,7 +19,7 @@ export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTr
       // Delete in small steps, each a separate task of the event loop, so that other work can run in between.
       while (!isClosed && (await trail.deleteBefore(earliest)) > 0);
     } catch (error) {
-      // The timer starts another attempt an hour later.
+      // Continue after an error, because the timer starts another attempt an hour later.
       log.warn({ stack_trace: error }, 'expired events of the audit trail were not deleted');
     }
   };
@@ -38,12 +39,12 @@ export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTr
   };
 }
 
-/** A stored event, with the cursor after which a later call of `readEvents` continues. */
+/** A stored event and its cursor. Pass this cursor to `readEvents` to continue after this event. */
 export type ReadEvent = AuditEvent & { readonly cursor: string };
 
 /**
- * Returns a cursor that precedes all events since the date `since`. If the clock was set back, earlier events may
- * follow the cursor too.
+ * Returns a cursor that precedes all events since the date `since`. If the clock was set back, events from before
+ * `since` may also follow the cursor.
  */
 export function cursorBefore(since: Date): string {
   return String(BigInt(since.getTime()) * 1_000n - 1n);

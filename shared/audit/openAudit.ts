@@ -12,8 +12,8 @@ import { createDatabaseTrail } from './databaseTrail.ts';
 interface AuditOptions {
   readonly storeLocation: StoreLocation;
   /**
-   * The age in milliseconds at which a trail in the database deletes events; by default, it never deletes them. Only a
-   * server has this setting, so a command never deletes events that the server would keep.
+   * A trail in the database deletes events that are older than this number of milliseconds. If absent, it never deletes
+   * events. Only a server has this setting, so a command never deletes events that the server would keep.
    */
   readonly auditRetentionMs?: number;
 }
@@ -40,12 +40,12 @@ function ownAccount(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container often has no name for its user id.
+    // Fails in many containers, because their user id has no name.
     return `uid ${process.getuid?.()}`;
   }
 }
 
-/** Cloud Logging selects the log lines of the audit trail by this label, and stores them separately. */
+/** By this label, Cloud Logging selects the lines of the audit trail, so that it can store them separately. */
 const AUDIT_LABEL = { log_type: 'audit' };
 
 /**

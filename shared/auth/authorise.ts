@@ -22,7 +22,7 @@ interface TokenCaller {
   readonly userId: string;
   readonly tokenId: string;
   readonly orgId: string;
-  /** The partition of the user's document. It differs between people and service users. */
+  /** The partition of the user's document, which differs between people and service users. */
   readonly partition: string;
   readonly account?: undefined;
 }
@@ -39,8 +39,8 @@ interface Operator {
 export type Caller = TokenCaller | Operator;
 
 /**
- * The states of a user in which the user's tokens are invalid (zitadel 6.5). The tokens become valid again when the
- * user gets another state.
+ * A user's tokens are invalid while the user is in one of these states (zitadel 6.5). They become valid again when the
+ * user leaves the state.
  */
 const blockedStates: ReadonlySet<string> = new Set([
   'USER_STATE_INACTIVE',
@@ -59,7 +59,7 @@ export function isOrganisationBlocked(state: string | undefined): boolean {
   return blockedOrganisationStates.has(state ?? '');
 }
 
-// Keep these lists constant, because the embedded database prepares one statement for each list.
+// Do not create these lists for each call, because the embedded database prepares one statement for each list.
 const tokenFields: readonly FieldName[] = ['digest', 'ownerId', 'orgId', 'expiresAt', 'body'];
 const callerFields: readonly FieldName[] = ['state', 'orgId', 'partition'];
 const readMemberFields: readonly FieldName[] = ['body'];
@@ -84,8 +84,8 @@ export function asOperator(account: string): Authenticate {
 
 /**
  * Authenticates the caller by the token in the Authorization header (specification 5.1, zitadel 6.5).
- * @throws IdentityError UNAUTHENTICATED for a missing or invalid token; PERMISSION_DENIED for a user of an inactive or
- * removed organisation, and for a token that is restricted to other operations
+ * @throws IdentityError UNAUTHENTICATED if the token is missing or invalid; PERMISSION_DENIED if the user's
+ * organisation is inactive or removed, or if the token is restricted to other operations
  */
 export async function authenticate(
   store: Reader,
@@ -114,7 +114,8 @@ export async function authenticate(
 
 /**
  * Reads a token's user and, in parallel, the organisation to which the user belonged when the token was created. If the
- * user was deleted and created again in another organisation since, reads the other organisation afterwards.
+ * user now belongs to another organisation, because the user was deleted and created again, then reads that
+ * organisation.
  * @param tokenOrgId the id of the organisation when the token was created
  */
 async function readOwner(store: Reader, userId: string, tokenOrgId = ''): Promise<Owner> {
@@ -153,7 +154,7 @@ function permits(membership: StoredDocument | undefined, permission: Permission)
 }
 
 /**
- * Reads a user. Requires that the caller is this user, or has the permission on the user's organisation or on the
+ * Reads a user. The caller must be this user, or must have the permission on the user's organisation or on the
  * instance. Reads the user and the caller's memberships in parallel, because most callers belong to the user's
  * organisation.
  * @param fields the fields to read. They must include `orgId`, and `body`, which contains the roles of a membership
@@ -188,17 +189,17 @@ export function parseRoles(membership: StoredDocument | undefined): readonly str
 }
 
 const restrictionSchema = z.strictObject({
-  /** The list is undefined if the token permits all operations. */
+  /** Undefined if the token permits all operations. */
   operations: z.array(z.enum(operations)).min(1).readonly().optional(),
 });
 
 /**
- * The operations to which a token is restricted. A restriction without fields permits everything that the token's user
- * may do.
+ * The operations to which a token is restricted. If it has no fields, the token permits everything that its user may
+ * do.
  */
 export type TokenRestriction = Readonly<z.output<typeof restrictionSchema>>;
 
-/** A token without a restriction has no body. */
+/** An unrestricted token is stored without `body`. */
 export function parseRestriction(body: string | undefined): TokenRestriction {
   return body === undefined ? {} : restrictionSchema.parse(JSON.parse(body));
 }

@@ -2,8 +2,8 @@ import { parentPort } from 'node:worker_threads';
 import { hashSync } from 'bcryptjs';
 
 /**
- * A password to hash. For a new hash, `salt` is the cost, and bcrypt generates a random salt. To verify a hash, `salt`
- * contains the first characters of the stored hash, which are its cost and its salt.
+ * A password to hash. To compute a new hash, `salt` is the cost as a number, and bcrypt generates the salt. To verify a
+ * stored hash, `salt` contains the first characters of this hash, which are its cost and its salt.
  */
 export interface BcryptTask {
   readonly password: string;

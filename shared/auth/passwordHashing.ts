@@ -11,7 +11,7 @@ import type { BcryptTask } from './bcryptWorker.ts';
  * Hashes a clear password with bcrypt and a random salt, in a worker thread.
  * @param signal cancels the task if it has not begun
  * @throws the signal's reason if the signal aborts
- * @throws RangeError for a password that bcrypt would truncate
+ * @throws RangeError if bcrypt would truncate the password
  */
 export async function hashPassword(
   password: string,
@@ -70,7 +70,9 @@ async function deriveTag(password: string, nonce: Buffer, signal: AbortSignal | 
   }
 }
 
-/** The source code of the worker. The build defines this constant, because a deployed function is a single file. */
+/**
+ * The source code of the worker thread. The build defines this constant, because a deployed function is a single file.
+ */
 declare const BCRYPT_WORKER: string | undefined;
 
 const MAX_WORKERS = 16;
@@ -86,7 +88,7 @@ function startWorker(): Worker {
 }
 
 /**
- * Returns false for a hash whose cost exceeds this service's maximum, because verifying a hash of cost 31 would take
+ * Returns false if the cost of the hash exceeds this service's maximum, because verifying a hash of cost 31 would take
  * days.
  */
 async function verifyBcrypt(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {

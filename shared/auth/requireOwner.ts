@@ -19,7 +19,7 @@ interface Authentication {
  * Requires that the caller may export and import: a service user with the role IAM_OWNER, or the operator
  * (specification 5.2, zitadel 6.5). Call this function before any other check of the request, so that an unauthorised
  * caller learns nothing from other errors.
- * @throws IdentityError UNAUTHENTICATED or PERMISSION_DENIED for any other caller
+ * @throws IdentityError UNAUTHENTICATED if the token is missing or invalid; PERMISSION_DENIED for any other caller
  */
 export async function requireOwner(
   { store, now, authenticate = authenticateToken }: Authentication,
@@ -34,15 +34,15 @@ export async function requireOwner(
 }
 
 /**
- * The milliseconds between the end of a check and the next check. Together with the duration of a check, there is a
- * check at least every five seconds.
+ * The milliseconds between the end of a check and the start of the next check. It leaves time for the check itself, so
+ * that a check takes place at least every five seconds.
  */
 const INTERVAL_MS = 3_000;
 
 /**
  * Repeats `check` while a long call runs, until the returned object is disposed of.
- * @param check throws if the caller is no longer authorised, or if the database does not answer
- * @param end receives the error of the first failed check, to end the call; called at most once
+ * @param check throws if the caller is no longer authorised, or if the database does not respond
+ * @param end called with the error of the first failed check, to end the call; never called again
  */
 export function watchAuthorisation(check: () => Promise<unknown>, end: (error: unknown) => void): Disposable {
   let isDisposed = false;

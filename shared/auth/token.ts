@@ -2,13 +2,13 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { DocumentKey } from '../store/store.ts';
 
-/** The prefix by which secret scanners recognise a personal access token. */
+/** The prefix of each personal access token. Secret scanners recognise a token by this prefix. */
 const PREFIX = 'idpat_';
 const TOKEN = /^idpat_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/;
 
 /**
- * Generates a personal access token: a prefix, 32 random bytes in base64url, and the CRC-32 of the text before it. With
- * the CRC-32, the service recognises a mistyped token without reading the database.
+ * Generates a personal access token: a prefix, 32 random bytes in base64url, and the CRC-32 of the preceding
+ * characters. By the CRC-32, the service detects a mistyped token without reading the database.
  */
 export function generateToken(): string {
   const secret = randomBytes(32).toString('base64url');
@@ -28,14 +28,14 @@ export function withoutTokens(text: string): string {
 }
 
 /**
- * Derives a token's id, which is the first half of the token's SHA-256. The store finds a token by its id, and users
- * revoke it by its id. The id does not reveal the token.
+ * Derives a token's id, which is the first half of the token's SHA-256. The id is the key of the token in the store,
+ * and users specify it to revoke the token. The id does not reveal the token.
  */
 export function tokenId(token: string): string {
   return tokenDigest(token).slice(0, 32);
 }
 
-/** Returns the digest that the store keeps instead of the token. */
+/** Returns the digest of a token. The store contains the digest instead of the token. */
 export function tokenDigest(token: string): string {
   return hash('sha256', token);
 }

@@ -5,8 +5,8 @@ import { completeFile } from '../durableFiles.ts';
 import { tokenFileUnusable } from '../errors/commandErrors.ts';
 
 /**
- * Creates a token and stores it in a new file that only the file's owner can read. Opens the file before the token is
- * created, so that no token is lost if opening fails.
+ * Creates a token and stores it in a new file that only the file's owner can read. Opens the file before it calls
+ * `create`. If the file cannot be opened, no token is created.
  * @throws the errors of `requireNewFile`, before the token is created; the errors of `create`; Error if the file system
  * refuses to write the file
  */
@@ -27,7 +27,7 @@ export async function storeNewToken<Created extends { readonly token: string }>(
 
 /**
  * Requires that a token can be stored in this file. Call this function before the token is created.
- * @throws IdentityError INVALID_ARGUMENT if the file or a link exists, or if the directory does not exist
+ * @throws IdentityError INVALID_ARGUMENT if the path is a file or a link, or if the directory does not exist
  */
 export function requireNewFile(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) throw tokenFileUnusable({ file, problem: 'exists' });

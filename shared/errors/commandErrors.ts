@@ -4,10 +4,10 @@ import { defineError } from './identityError.ts';
 
 export const usageInvalid = defineError('INVALID_ARGUMENT', 'USAGE_INVALID', { text: '{problem}' });
 
-/** The text contains the command with which the user can continue. */
+/** The parameter `interruption` includes the command with which the user can continue. */
 export const commandInterrupted = defineError('CANCELLED', 'COMMAND_INTERRUPTED', { text: '{interruption}' });
 
-// `problems` contains all problems, one per line.
+// `problems` contains one line for each problem.
 export const configurationInvalid = defineError('INVALID_ARGUMENT', 'CONFIGURATION_INVALID', { text: '{problems}' });
 
 export const reportMissing = defineError('FAILED_PRECONDITION', 'REPORT_MISSING', {

@@ -1,5 +1,5 @@
-// Errors of exports, imports and removals of the OTP e-mail factor. If ZITADEL has the error, its id and its text are
-// ZITADEL's (docs/zitadel.md, 6).
+// Errors of exports, imports and removals of the OTP e-mail factor. If ZITADEL has the same error, this service uses
+// ZITADEL's id and text (docs/zitadel.md, 6).
 
 import { badRequest, defineError, type IdentityError, shortenedText } from './identityError.ts';
 
@@ -17,8 +17,8 @@ const invalidToken = { id: 'AUTH-7fs1e', text: 'Errors.Token.Invalid' } as const
 
 export const tokenInvalid = defineError('UNAUTHENTICATED', 'TOKEN_INVALID', invalidToken);
 
-// The next three errors contain the reason for the rejection (`isNamed`). Only a caller with a well-formed token learns
-// the reason.
+// Because of `isNamed`, the responses for the next three errors contain the reason for the rejection. A caller without
+// a well-formed token cannot cause these errors, and so learns no reason.
 export const tokenNotFound = defineError('UNAUTHENTICATED', 'TOKEN_NOT_FOUND', { ...invalidToken, isNamed: true });
 export const tokenExpired = defineError('UNAUTHENTICATED', 'TOKEN_EXPIRED', { ...invalidToken, isNamed: true });
 export const tokenUserInactive = defineError('UNAUTHENTICATED', 'TOKEN_USER_INACTIVE', {
@@ -65,7 +65,7 @@ export const operationDenied = defineError('PERMISSION_DENIED', 'OPERATION_DENIE
   text: 'No matching permissions found',
 });
 
-// An unknown user causes the same error, so that callers cannot find out which ids exist.
+// This service also throws this error if the user does not exist, so that callers cannot find out which ids exist.
 export const userDenied = defineError('PERMISSION_DENIED', 'USER_DENIED', {
   id: 'AUTH-AWfge',
   text: 'No matching permissions found',
@@ -96,7 +96,7 @@ export const domainLength = defineError('INVALID_ARGUMENT', 'DOMAIN_LENGTH_INVAL
 export interface FieldViolation {
   readonly field: string;
   readonly description: string;
-  /** The id of the record to which the field belongs. The error's details append this id to the description. */
+  /** The id of the record that contains the field. In the error's details, the description ends with this id. */
   readonly record?: string | undefined;
 }
 
@@ -121,8 +121,8 @@ function detailedViolation({ record, ...violation }: FieldViolation): FieldViola
 export const requestInvalid = defineError('INVALID_ARGUMENT', 'INVALID_REQUEST', { text: '[{field}: ]{problem}' });
 
 /**
- * @param message the text of the error: ZITADEL's text, or a summary of several violations; by default the first
- * violation
+ * @param message the text of the error: ZITADEL's text, or a summary of several violations. If absent, the text is the
+ * first violation
  */
 export function invalidRequest(violations: readonly FieldViolation[], message?: string): IdentityError {
   const [first] = violations.map(shortenedViolation);
@@ -207,7 +207,7 @@ export const uploadsUnsupported = defineError('FAILED_PRECONDITION', 'UPLOADS_UN
   text: '{field}: the instance has no bucket for transfers: send the file in data_orgs, or upload the file to your own bucket and set data_orgs_gcs',
 });
 
-/** Only RPCs fail with this error. Over HTTP, the response redirects the client to a file instead. */
+/** Only RPCs fail with this error. A REST response redirects the client to a file instead. */
 export const rpcResponseTooLarge = defineError('RESOURCE_EXHAUSTED', 'RPC_RESPONSE_TOO_LARGE', {
   text: 'the export exceeds the response limit of {limit} bytes: set gcs_output instead of response_output, or send the request as JSON over HTTP',
 });

@@ -11,7 +11,7 @@ export const methodNotAllowed = defineError('UNIMPLEMENTED', 'METHOD_NOT_ALLOWED
   isZitadels: true,
 });
 
-// gRPC clients expect this code for an unknown path; JSON clients receive 404.
+// gRPC clients expect the code UNIMPLEMENTED for an unknown path. JSON clients receive 404.
 export const rpcNotFound = defineError('UNIMPLEMENTED', 'RPC_NOT_FOUND', {
   text: 'unknown service or method',
 });
@@ -28,7 +28,8 @@ export const pathWithDots = defineError('INVALID_ARGUMENT', 'PATH_WITH_DOTS', {
   text: 'invalid path: send the path without the parts "." and ".."',
 });
 
-// ZITADEL redirects a path with an empty part. A redirected POST loses its body, so this service rejects the path.
+// ZITADEL redirects a request whose path has an empty segment. A redirected POST loses its body, so this service
+// rejects the path.
 export const pathWithEmptyPart = defineError('NOT_FOUND', 'PATH_WITH_EMPTY_PART', {
   text: 'unknown path, because the path has an empty part: remove repeated slashes, or add the missing id',
 });

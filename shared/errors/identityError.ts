@@ -57,24 +57,30 @@ const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 interface ErrorFacts {
   /** ZITADEL's id of the same error; absent if ZITADEL has no such error. */
   readonly id?: string;
-  /** True if ZITADEL has this text, but no id for the error. */
+  /** True if ZITADEL has an error with this text, but without an id. */
   readonly isZitadels?: boolean;
-  /** Whether the details also contain the error's name. Set this if several errors have the same ZITADEL id. */
+  /**
+   * True if the details also contain the error's name, in addition to ZITADEL's id. Set this if several errors have the
+   * same ZITADEL id.
+   */
   readonly isNamed?: boolean;
-  /** Whether the details also contain the text as a violation of the request body. */
+  /** True if the details also contain the text, as a violation of the request body. */
   readonly isViolation?: boolean;
   /** The HTTP status, such as 413, if the status of `code` is not specific enough. */
   readonly httpStatus?: number;
   readonly retryAfterSeconds?: number;
 }
 
-/** Properties of a single occurrence of an error. No response contains `cause`, only the log does. */
+/** Properties of a single occurrence of an error. The log contains `cause`; no response does. */
 interface Circumstances {
   readonly details?: readonly ErrorDetail[] | undefined;
   readonly option?: string | undefined;
   /** A sentence that follows the remedy, such as a consequence of the error. */
   readonly note?: string | undefined;
-  /** The seconds after which another server permits a retry. By default, the value of the error's kind applies. */
+  /**
+   * The seconds after which a retry is permitted, if another server has set this time. If absent, the value for this
+   * kind of error applies.
+   */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
@@ -90,8 +96,8 @@ export function badRequest(fieldViolations: readonly { readonly field: string; r
 }
 
 /**
- * Returns the detail with the delay before a retry. An error in a stream of events needs this detail, because a line of
- * the stream cannot have the header `Retry-After`.
+ * Returns the detail with the delay before a retry. An error within a stream of events needs this detail, because the
+ * error is then a line of the body and cannot set the header `Retry-After`.
  */
 export function retryInfo(seconds: number) {
   return { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${seconds}s` } satisfies ErrorDetail;
@@ -113,8 +119,8 @@ export class IdentityError extends Error {
   readonly option: string | undefined;
   readonly note: string | undefined;
   /**
-   * The details of an error with an id in ZITADEL begin with an `ErrorDetail`. The details of an error of this service
-   * end with an `ErrorInfo`.
+   * An error with an id in ZITADEL has an `ErrorDetail` as its first detail. An error that ZITADEL does not have, or
+   * with `isNamed`, has an `ErrorInfo` as its last detail.
    */
   readonly details: readonly ErrorDetail[];
   private readonly parts: ErrorParts;
@@ -143,16 +149,16 @@ export class IdentityError extends Error {
   }
 
   /**
-   * The message for a user of the `identity` command. Its remedy contains options of the command instead of fields of a
-   * request.
+   * The message for a user of the `identity` command. The remedy in this message contains options of the command
+   * instead of fields of a request.
    */
   get commandMessage(): string {
     return messageOf(this.parts, this.params, 'command');
   }
 
   /**
-   * Converts a thrown value to an error that callers may receive. An unexpected error becomes INTERNAL, and its text is
-   * hidden.
+   * Converts a thrown value to an error that callers may receive. Converts an unexpected error to INTERNAL without its
+   * text.
    */
   static from(reason: unknown): IdentityError {
     return reason instanceof IdentityError ? reason : internalError({}, { cause: reason });
@@ -193,26 +199,29 @@ function messageOf(
 
 export interface ErrorRow extends ErrorFacts, IssueRow, Required<Pick<ErrorParts, 'code' | 'reason'>> {}
 
-/** The arguments of an error factory. The parameters of the text may be omitted if all of them are optional. */
+/**
+ * The arguments of an error factory. A caller may omit the object with the text's parameters if all of them are
+ * optional.
+ */
 type Arguments<Row extends IssueRow> =
   Record<never, never> extends ParametersOf<Row>
     ? [params?: ParametersOf<Row>, circumstances?: Circumstances]
     : [params: ParametersOf<Row>, circumstances?: Circumstances];
 
-/** A function that creates errors of one kind. The documentation is generated from `row`. */
+/** A function that creates errors of one kind. The error table in the documentation is generated from `row`. */
 export interface ErrorFactory<Row extends IssueRow = IssueRow, Reason extends string = string> {
   (...[params, circumstances]: Arguments<Row>): IdentityError;
   readonly row: ErrorRow & { readonly reason: Reason };
   /**
-   * Whether a value is an error of this kind, or was caused by an error of this kind. The cause may come from another
-   * instance.
+   * Returns whether a value is an error of this kind, or has such an error as its cause. The cause may be an error that
+   * another instance sent.
    */
   readonly is: (value: unknown) => value is IdentityError;
 }
 
 /**
- * Whether an export of a module is an error factory. This must be checked, because the modules that define errors also
- * export other functions.
+ * Returns whether a value that a module exports is an error factory. The modules that define errors also export other
+ * functions.
  */
 export function isErrorFactory(value: unknown): value is ErrorFactory {
   return typeof value === 'function' && 'row' in value;
@@ -220,7 +229,7 @@ export function isErrorFactory(value: unknown): value is ErrorFactory {
 
 /**
  * Defines a row of the error table, and returns the factory that throw sites call.
- * @param reason the error's name, which never changes, because clients may depend on it
+ * @param reason the error's name. Never change it, because clients may depend on it
  * @example
  *     export const fileExists = defineError('ALREADY_EXISTS', 'BACKUP_EXISTS', {
  *       text: '{file} exists: choose another name',
@@ -240,7 +249,10 @@ export function defineError<Reason extends string, const Row extends IssueRow>(
   return Object.assign(create, { row, is });
 }
 
-/** Returns the name of an error, or of an error body from another instance. Returns undefined for other values. */
+/**
+ * Returns the name of an error. The value may also be an error body that another instance sent. Returns undefined for
+ * other values.
+ */
 export function reasonOf(value: unknown): unknown {
   if (value instanceof IdentityError) return value.reason;
   return infoIn(errorBody.safeParse(value).data?.details ?? [])?.reason;
@@ -254,7 +266,8 @@ const errorInfo = z.looseObject({
 });
 
 /**
- * Returns the name and the parameters of an error from another instance. Returns undefined if the details lack them.
+ * Returns the name and the parameters of an error that another instance sent. Returns undefined if the details lack
+ * them.
  */
 export function infoIn(details: readonly unknown[]): { reason: string; metadata: IssueParams } | undefined {
   return details.map((detail) => errorInfo.safeParse(detail).data).find((data) => data !== undefined);
@@ -262,7 +275,7 @@ export function infoIn(details: readonly unknown[]): { reason: string; metadata:
 
 export const REPEAT_COMMAND = 'repeat the command';
 
-/** `RETRY` is for failures that end soon, `RETRY_LATER` for longer failures. */
+/** Seconds before a retry: `RETRY` for failures that end soon, `RETRY_LATER` for longer failures. */
 export const RETRY = { http: 'retry the request', command: REPEAT_COMMAND } as const;
 export const RETRY_LATER = { http: 'retry the request later', command: REPEAT_COMMAND } as const;
 

@@ -37,12 +37,12 @@ type Advice<Row extends IssueRow> = Row['remedy'] extends infer Remedy extends s
     : '';
 type Template<Row extends IssueRow> = `${Row['text']}${Advice<Row>}`;
 
-/** Parameters that only occur in square brackets are optional. */
+/** A parameter is optional if it occurs only in square brackets. */
 export type ParametersOf<Row extends IssueRow> = {
   readonly [Name in NamesIn<WithoutOptional<Template<Row>>>]: Value;
 } & { readonly [Name in NamesIn<Template<Row>>]?: Value | undefined };
 
-/** Who reads a text: the client of an instance, or the user of the `identity` command. */
+/** The reader of a text: the client of an instance, or the user of the `identity` command. */
 export type Reader = 'http' | 'command';
 
 export function issueText(row: IssueRow, params: IssueParams, reader: Reader): string {
@@ -76,8 +76,8 @@ function fill(template: string, params: IssueParams): string {
 }
 
 /**
- * Whether the parameters of a server's error suffice for a row's template. A server of another version may send other
- * parameters.
+ * Returns whether a server's error has all parameters that a row's template requires. A server of another version may
+ * send other parameters.
  */
 export function hasParams(row: IssueRow, params: IssueParams): boolean {
   return !lacksParam(issueText(row, {}, 'command'), params);

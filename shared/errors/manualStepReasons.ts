@@ -12,11 +12,10 @@ const addAgain = 'people who used these factors must add them again';
 const createKeys = 'create the keys again in the target';
 
 /**
- * Returns the manual step about a file without some secrets. The user can get the secrets from a second export, or
- * follow `otherwise`.
- * @param otherwise the remedy without a second export
- * @param overwrites whether people exist already when the second file is imported, so that the import must overwrite
- * them
+ * Returns the manual step about a file without some secrets. To get the secrets, the user can export again, or follow
+ * `otherwise`.
+ * @param otherwise a remedy that needs no second export
+ * @param overwrites true if an import of the second file must overwrite people, because they already exist then
  */
 function missing(secrets: string, kind: 'passwords' | 'otp' | 'keys', otherwise: string, overwrites = false): IssueRow {
   const overwrite = (option: string) => (overwrites ? ` and overwrite existing people (${option})` : '');
@@ -29,7 +28,7 @@ function missing(secrets: string, kind: 'passwords' | 'otp' | 'keys', otherwise:
   };
 }
 
-/** Whether the manual step exists because the source lacks secrets that the user requested. */
+/** Returns whether a manual step remains because the source does not have the secrets that the user requested. */
 export function isNotInSource(reason: string | undefined): boolean {
   return reason?.endsWith('_not_in_source') === true;
 }

@@ -1,4 +1,4 @@
-/** The words that do not follow from the name of a section, record type or kind of secret. */
+/** Nouns that the code cannot derive from the name of a section, record type or kind of secret. */
 const nouns: ReadonlyMap<string, string> = new Map([
   ['org', 'organisations'],
   ['humanUsers', 'people'],

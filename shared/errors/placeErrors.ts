@@ -4,10 +4,7 @@ import { shellWord } from '../shellWord.ts';
 import { tokenExpired, tokenForOtherOperation, tokenNotFound, tokenUserInactive } from './errors.ts';
 import { defineError, type IdentityError, REPEAT_COMMAND, reasonOf } from './identityError.ts';
 
-/**
- * A template that contains only parameters, because the code that creates the error supplies the problem and the
- * remedy.
- */
+/** This template contains only parameters. The code that creates an error supplies its problem and its remedy. */
 const DESCRIBED = { text: '{place} {problem}', remedy: '{advice}' } as const;
 
 export const placeUnreachable = defineError('UNAVAILABLE', 'PLACE_UNREACHABLE', {
@@ -81,7 +78,7 @@ export const placeRefused = defineError('FAILED_PRECONDITION', 'PLACE_REFUSED', 
   text: '{place} refuses[ {content}]: {reason}',
 });
 
-/** Not the instance but another server, such as a proxy in front of the instance, rejected the request. */
+/** The rejection comes from another server, such as a proxy in front of the instance, not from the instance itself. */
 export const gatewayRefused = defineError('FAILED_PRECONDITION', 'PLACE_GATEWAY_REFUSED', DESCRIBED);
 
 export const contentTooLarge = defineError('FAILED_PRECONDITION', 'CONTENT_TOO_LARGE', {
@@ -94,13 +91,13 @@ export const placeFailed = defineError('UNAVAILABLE', 'PLACE_FAILED', {
   remedy: REPEAT_COMMAND,
 });
 
-/** The place is temporarily unavailable; a retry may succeed. */
+/** The server that `place` describes is temporarily unavailable; a retry may succeed. */
 export const placeUnavailable = defineError('UNAVAILABLE', 'PLACE_UNAVAILABLE', {
   text: '{place} failed: {reason}',
   remedy: REPEAT_COMMAND,
 });
 
-/** The gateway in front of the place has a time limit, and ended the call. A shorter call may succeed. */
+/** A gateway in front of the server ended the call because of a time limit. A shorter call may succeed. */
 export const gatewayTimedOut = defineError('UNAVAILABLE', 'PLACE_GATEWAY_TIMED_OUT', {
   text: '{place} failed: {reason}',
   remedy: `${REPEAT_COMMAND}; if this happens again, raise the response timeout of the gateway in front of the instance`,

@@ -4,7 +4,7 @@ const USE_ANOTHER_ID = 'give the record another id, or import into another insta
 
 /**
  * The errors about records in an import into this service, by reason. A response contains the reason and the message
- * that ZITADEL would send; the command prints `text` and `remedy` instead.
+ * that ZITADEL would send. The command prints `text` and `remedy` instead of that message.
  */
 export const instanceIssues = {
   record_exists: {
@@ -188,8 +188,8 @@ const REGISTER_ANEW = 'the person must register an authenticator app';
 const CLOSE_IT = 'deactivate or lock the record in the target';
 
 /**
- * Further errors about records in an import into ZITADEL. The keys are the reasons. The command finds most of these
- * problems itself, because ZITADEL's responses report only a few.
+ * Errors about records that occur only in an import into ZITADEL. The keys are the reasons. The command finds most of
+ * these problems itself, because ZITADEL's responses report only a few.
  */
 export const zitadelIssues = {
   hash_cost_refused: {
@@ -318,7 +318,7 @@ type Reasoned<Reason extends RecordReason> = { readonly reason: Reason } & (Part
 
 export type AnyReasoned = { readonly [Reason in RecordReason]: Reasoned<Reason> }[RecordReason];
 
-/** The reason of an error about a record, and the parameters as texts. */
+/** The reason of an error about a record, and the values of the text's parameters. */
 export interface Meaning {
   readonly reason: RecordReason;
   readonly params?: IssueParams;
@@ -331,8 +331,8 @@ const rolesInvalid = because('member_roles_invalid', {});
 const passwordTooSimple = because('password_too_simple', {});
 
 /**
- * Maps the message key of each of ZITADEL's errors about records to this service's reason. If a message key has several
- * meanings, the entry's key is the error's id instead.
+ * Maps the message key of each of ZITADEL's errors about records to this service's reason. If several errors have the
+ * same message key, the key of the entry is the error's id instead.
  */
 export const zitadelErrors = {
   'Errors.Action.AlreadyExisting': exists,
@@ -403,8 +403,8 @@ export const zitadelErrors = {
   'Errors.AuthNKey.ExpireBeforeNow': because('key_expired', {}),
   'Errors.User.Machine.Key.Invalid': because('key_invalid', {}),
   'Errors.Project.App.AuthMethodNoPrivateKeyJWT': because('key_unused', {}),
-  // The command does not send e-mail addresses that every release of ZITADEL rejects. So this error means that only the
-  // target's release rejects the address.
+  // The command does not send e-mail addresses that every release of ZITADEL rejects. So if this error occurs, the
+  // target's release rejects the address, but other releases accept it.
   'EMAIL-599BI': because('email_refused', {}),
   'CRYPT-5uV9n': because('hash_cost_refused', {}),
   'CRYPT-2xK7d': because('hash_unverifiable', {}),

@@ -48,7 +48,7 @@ export const transferNotFound = defineError('NOT_FOUND', 'TRANSFER_NOT_FOUND', {
   text: '{name} does not exist: {problem}',
 });
 
-/** `owner` is `caller` or `instance`. */
+/** `owner` is the word `caller` or `instance`, because the object belongs to another caller or to another instance. */
 export const transferForeign = defineError('PERMISSION_DENIED', 'TRANSFER_FOREIGN', {
   text: '{name} belongs to another {owner}: use the token and the instance that opened it, or open another upload',
 });
@@ -57,7 +57,7 @@ export const storageRejected = defineError('INVALID_ARGUMENT', 'STORAGE_REJECTED
   text: "{at}: Cloud Storage rejected the request with status {status}: check the bucket's settings",
 });
 
-/** The instance has no access to its own bucket. The caller cannot change this; the operator of the instance can. */
+/** The instance has no access to its own bucket. Only the operator of the instance can change this. */
 export const transfersForbidden = defineError('UNAVAILABLE', 'TRANSFERS_FORBIDDEN', {
   text: "{at}: the function's service account has no permission to use the bucket for transfers: grant the account the role Storage Object User on the bucket",
 });
@@ -70,7 +70,7 @@ export const signingForbidden = defineError('UNAVAILABLE', 'SIGNING_FORBIDDEN', 
   text: "{at}: the function's service account has no permission to sign a URL: grant the account the role Service Account Token Creator on itself, and enable iamcredentials.googleapis.com in the project",
 });
 
-/** `failure` is the HTTP status of Google's response, or the error code of a failed connection. */
+/** `failure` is the HTTP status of Google's response or, if the connection failed, an error code. */
 export const signingFailed = defineError('UNAVAILABLE', 'SIGNING_FAILED', {
   text: '{at}: the IAM Credentials API did not sign the URL ({failure})',
   remedy: RETRY,

@@ -7,8 +7,8 @@ export const storeUnavailable = defineError('UNAVAILABLE', 'STORE_UNAVAILABLE', 
   remedy: RETRY,
 });
 
-// The audit trail cannot be written, because the disk of a self-hosted instance is full, or because the platform
-// rejects log lines.
+// The audit trail cannot be written, for example because the disk of a self-hosted instance is full, or because the
+// platform rejects log lines.
 export const auditUnwritable = defineError('UNAVAILABLE', 'AUDIT_UNWRITABLE', {
   text: 'the audit trail is not writable, so the operation was not performed: free disk space, or correct the permissions of the data directory',
 });

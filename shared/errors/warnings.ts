@@ -87,7 +87,7 @@ export const warnings = {
   providers_not_exported: {
     text: 'ZITADEL exports identity providers only if they belong to an organisation and are generic OIDC or JWT providers; users cannot log in with these providers until the target has them: {providers}',
   },
-  // Only the command creates the following warnings.
+  // Only the command, not a server, creates the following warnings.
   file_kept: {
     text: 'the file of the {operation} remains in the bucket of {instance} for up to two days: it could not be deleted ({problem})',
   },
@@ -107,7 +107,7 @@ export const warnings = {
     text: 'the file has no name for the organisation',
     remedy: 'import the file only into a target that has the organisation, or add `org` with a `name`',
   },
-  // Warnings about the export from ZITADEL that wrote the file.
+  // Warnings about a file that the command exported from ZITADEL.
   states_not_returned: {
     text: 'ZITADEL did not return the states of these records in organisation {organisation}, which therefore count as active: {states} ({problem})',
   },
