@@ -1,4 +1,4 @@
-/** A list that keeps only its first entries, and counts the other entries. */
+/** A list that keeps entries until it reaches its limits, and only counts the entries after that. */
 export class BoundedList<Entry> {
   readonly entries: Entry[] = [];
   omitted = 0;

@@ -2,8 +2,8 @@
 export type Counts = Record<string, number>;
 
 /**
- * Returns 0 for an absent name. Names from files may equal inherited properties, such as `constructor`, so only own
- * properties count.
+ * Returns the number for a name; 0 for an absent name. Every object inherits properties such as `constructor`, and a
+ * file may contain such a name. So only own properties count.
  */
 export function countOf(counts: Readonly<Counts>, name: string): number {
   return Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0;
@@ -12,7 +12,7 @@ export function countOf(counts: Readonly<Counts>, name: string): number {
 export function increase(counts: Counts, name: string, by = 1): void {
   if (by <= 0) return;
   const value = countOf(counts, name) + by;
-  // An assignment to `__proto__` would set the prototype of the object instead.
+  // With this name, an assignment would set the object's prototype, and not add a property.
   if (name === '__proto__')
     Object.defineProperty(counts, name, { value, writable: true, enumerable: true, configurable: true });
   else counts[name] = value;

@@ -9,7 +9,7 @@ import { utf8Text } from '../json/utf8Text.ts';
 import { exportFileLimits } from './manifest.ts';
 
 /**
- * For the fields of an import request that may contain an export file: maps each spelling of the field to its name in
+ * Some fields of an import request may contain an export file. This maps each spelling of such a field to its name in
  * snake_case.
  */
 export const inlineFields: ReadonlyMap<string, string> = new Map([
@@ -35,8 +35,8 @@ export async function* exportFileJson(content: Bytes, checkSize: CheckSize = () 
 }
 
 /**
- * Whether a file is plain JSON: uncompressed, in UTF-8 without a byte order mark, and not inside an import request. The
- * size of such a file is also the size of its JSON.
+ * True if a file is an export file in plain JSON: uncompressed, in UTF-8 without a byte order mark, and not inside an
+ * import request. The size of such a file is also the size of its JSON.
  * @param start the first bytes of the file, at least 1,000 if the file is larger
  */
 export async function isPlainJson(start: Uint8Array): Promise<boolean> {
@@ -72,7 +72,9 @@ async function* decompressed(content: Bytes, checkSize: CheckSize): AsyncGenerat
   }
 }
 
-/** Matches the beginning of an import request, if no object or list precedes the field with the export file. */
+/**
+ * Matches the beginning of an import request. No object or list may precede the field that contains the export file.
+ */
 const REQUEST_START = /^\s*\{[^{[]*"(?:data_orgs|dataOrgs)(?:v1)?"\s*:/;
 export const REQUEST_START_BYTES = 1_000;
 
@@ -114,7 +116,7 @@ async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Whether a value in an import request is the export file.
+ * Returns true for the value that is the export file in an import request.
  * @throws JsonError if the value is an option other than `timeout`, or a scalar in place of the export file
  */
 function isFile({ path, text, value }: SplitValue): boolean {

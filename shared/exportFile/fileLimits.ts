@@ -5,8 +5,8 @@ import { limitedQuantities } from '../limits.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 
 /**
- * The maximum numbers in a file. By default, records and clear passwords have no limit, and the limit of organisations
- * depends on the heap.
+ * The maximum numbers of organisations, records and clear passwords in a file. If `records` or `clearPasswords` is
+ * absent, the file may have any number of them. If `organisations` is absent, the maximum depends on the heap.
  */
 export interface FileLimits {
   readonly organisations?: number;
@@ -14,7 +14,7 @@ export interface FileLimits {
   readonly clearPasswords?: number;
 }
 
-/** The number of bytes in the heap that an import needs for each organisation. */
+/** The number of bytes in the heap that an import needs per organisation of the file. */
 const ORGANISATION_BYTES = 2_200;
 
 const SELECT = 'import fewer organisations of the file at a time, with org_ids (in the command, --org)';

@@ -18,7 +18,10 @@ import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
 import { type ExportFileItem, ExportFileReader, type ExportFileSource } from './reader.ts';
 
 export interface FilePass {
-  /** The content of each entry in `orgs`, except the entries that `onEntry` has received. */
+  /**
+   * The content of the entries in `orgs`. If the options have `onEntry`, the entries that it has received are removed
+   * from this list.
+   */
   readonly drafts: OrganisationDraft[];
   /** The number of entries that `onEntry` has received. */
   taken: number;
@@ -30,33 +33,34 @@ export interface FilePass {
 }
 
 /**
- * Receives a record and its path. A v1 file contains some lists next to the record to which they belong: `record` lacks
- * these lists, and `whole` contains those read so far. The function may throw a `JsonError`.
+ * Receives a record and its path. In a v1 file, some lists of a record are outside the record, next to it. `record`
+ * does not contain these lists. `whole` contains the elements of these lists that are already known. The function may
+ * throw a `JsonError`.
  */
 type OnRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => void;
 
 export interface PassOptions {
   readonly onRecord: OnRecord;
-  /** Receives the items of each chunk before they are validated. */
+  /** Receives the records and fields that end in a chunk of the file, before they are validated. */
   readonly onItems?: ((items: readonly ExportFileItem[]) => void) | undefined;
   /**
-   * Receives the number of organisations read so far. The pass waits for the returned promise before it reads the next
-   * records.
+   * Receives the number of organisations read so far. If the function returns a promise, reading continues after the
+   * promise resolves.
    */
   readonly onOrganisations?: (count: number) => Promise<void> | undefined;
   /**
-   * Receives each complete entry of `orgs`, which the pass then drops to save memory. By default, the pass keeps all
-   * entries.
+   * Receives each complete entry of `orgs`. The entry is then removed from `FilePass.drafts` to save memory. Absent if
+   * `drafts` must keep all entries.
    */
   readonly onEntry?: (entry: OrganisationDraft, tally: ManifestTally) => void;
   /**
-   * The drafts of an earlier pass over the same file. They contain what the file may contain only after the records:
-   * the organisations' ids, and the lists next to records in a v1 file.
+   * The `FilePass.drafts` of an earlier reading of the same file. This reading uses the organisations' ids and the
+   * lists next to records in a v1 file, because both may come after the records that need them.
    */
   readonly knownDrafts?: readonly OrganisationDraft[] | undefined;
   /**
-   * Whether the source can be read only once. Errors then have no line number, because finding the line needs a second
-   * read.
+   * True if the source can be read only once. Errors then have no line number, because a second reading would be
+   * necessary to find the line.
    */
   readonly isStream?: boolean;
 }
@@ -74,7 +78,8 @@ export async function readFile(source: ExportFileSource, signal: AbortSignal, op
 }
 
 /**
- * Yields each chunk of a file after it has read the records in the chunk.
+ * Reads and validates an export file once. Yields each chunk of the file unchanged after `onRecord` has received the
+ * records that end in the chunk.
  * @throws IdentityError INVALID_ARGUMENT if the file is invalid, with the paths of the first 100 issues
  */
 export async function* passFile(
@@ -91,8 +96,8 @@ export async function* passFile(
     for await (const chunk of chunksInTurns(source.open(signal))) {
       signal.throwIfAborted();
       digest.update(chunk);
-      // Limit white space here too, because the server limits it only in request bodies. A file in a bucket, or in a
-      // string of the body with escapes, may contain any amount of white space.
+      // The server limits white space only in request bodies. A file in a bucket may contain any amount of it, and so
+      // may a file inside a JSON string, where escapes hide white space. So check the limit here.
       if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw new JsonError([], TOO_MUCH_WHITE_SPACE);
       const items = reader.push(chunk);
       onItems?.(items);
@@ -130,7 +135,10 @@ export function createPass(): FilePass {
   return { drafts: [], taken: 0, tally, unknown, manifest: undefined, digest: '' };
 }
 
-/** Passes the entries before position `end` of `orgs` to `onEntry`, and drops them. These entries must be complete. */
+/**
+ * Calls `onEntry` with each entry of `orgs` before position `end`, and removes these entries from `pass`. The file must
+ * not contain further fields of these entries.
+ */
 function takeEntries(pass: FilePass, end: number, onEntry: NonNullable<PassOptions['onEntry']>): void {
   for (const draft of pass.drafts.splice(0, end - pass.taken)) {
     pass.taken++;
@@ -138,7 +146,10 @@ function takeEntries(pass: FilePass, end: number, onEntry: NonNullable<PassOptio
   }
 }
 
-/** Returns the draft of the entry at a position in `orgs`. Creates the missing drafts up to this entry. */
+/**
+ * Returns the content read so far of the entry at position `entry` in `orgs`. Adds empty drafts for this entry and the
+ * entries before it, if they are missing.
+ */
 export function draftAt({ drafts, taken }: FilePass, entry: number): OrganisationDraft {
   while (taken + drafts.length <= entry) drafts.push(new OrganisationDraft(taken + drafts.length));
   const draft = drafts[entry - taken];
@@ -147,7 +158,7 @@ export function draftAt({ drafts, taken }: FilePass, entry: number): Organisatio
 }
 
 /**
- * Adds an item of a file to a pass.
+ * Validates a record or another field of a file, and adds it to the drafts and counts in `pass`.
  * @throws JsonError if the item is invalid
  */
 export function addItem(
@@ -175,8 +186,8 @@ export function addItem(
 }
 
 /**
- * A record, without and with the lists that a v1 file contains next to the record: `own` lacks these lists, and `whole`
- * contains them.
+ * A record of a file. In a v1 file, some lists of a record are outside the record, next to it: `own` does not contain
+ * these lists, and `whole` contains them.
  */
 interface AddedRecord {
   readonly own: OrganisationRecord;
@@ -210,8 +221,8 @@ function readManifest(value: unknown, { path }: ExportFileItem): Manifest {
 const MAX_UNKNOWN_FIELDS = 100;
 const MAX_NAME_LENGTH = 200;
 /**
- * The name that stands for all names beyond the limit. It also stands for `__proto__`, because many JSON clients drop a
- * field with this name.
+ * The name under which the fields beyond the limit are counted. A field named `__proto__` is also counted under this
+ * name, because many JSON clients drop a field named `__proto__`.
  */
 const OTHERS = '*';
 
@@ -235,7 +246,7 @@ class UnknownFields {
   }
 }
 
-/** Collects the issues of a file, and reports at most as many issues as a response may contain. */
+/** Collects the issues of a file. `throwIfAny` reports at most as many issues as a response may contain. */
 export class Violations {
   private readonly violations: FieldViolation[] = [];
 
@@ -263,7 +274,10 @@ export class Violations {
   }
 }
 
-/** Returns the record's id for an issue, because in a large file the path alone hardly helps to find the record. */
+/**
+ * Returns the id of the record that has an issue, because in a large file the path alone hardly helps to find the
+ * record.
+ */
 function recordId({ name, value }: ExportFileItem): string | undefined {
   const section = findSection(name);
   if (section === undefined || !isList(section) || !isJsonObject(value)) return undefined;

@@ -19,16 +19,20 @@ export type RecordItem = Pick<ExportFileItem, 'text' | 'path' | 'isTooLarge'>;
 
 interface RecordReading {
   readonly orgId: string;
-  /** Whether to check the rules of the record's fields. If the file is read several times, one check is enough. */
+  /**
+   * True if the rules of the record's fields must be checked. If the same file is read several times, one of the
+   * readings must check them.
+   */
   readonly checked: boolean;
-  /** Completes the record's value with the lists that a v1 file contains next to the record. */
+  /** Returns the record's value together with the lists that a v1 file contains next to the record. */
   readonly complete?: (value: unknown) => unknown;
 }
 
 /**
  * Reads a record of a file. If the record is invalid, `invalid` of the result contains the issue, and the other fields
  * contain everything that can be read.
- * @param parsed the parsed text of `item`, which may become the record's JSON; by default, the function parses the text
+ * @param parsed the parsed text of `item`. The function may use this object as the record's JSON. If `parsed` is
+ *   absent, the function parses the text.
  */
 export function readFileRecord(
   section: Section,
@@ -62,7 +66,8 @@ export function readFileRecord(
 const MAX_READINGS = 20;
 
 /**
- * Reads a record without its invalid parts. Returns the last error if an import cannot leave out one of these parts.
+ * Removes the invalid parts of a record, and reads the remaining record. Returns the last error if an import must not
+ * leave out one of these parts, or after too many attempts.
  */
 function readWithoutInvalid(
   section: Section,
@@ -70,7 +75,7 @@ function readWithoutInvalid(
   orgId: string,
   first: InvalidRecordError,
 ): OrganisationRecord | InvalidRecordError {
-  // Check this before parsing the record again, because a file may contain millions of invalid records.
+  // Look at the known issues before parsing the record again, because a file may contain millions of invalid records.
   if (first.issues.some(({ path }) => optionalPart(section, path) === undefined)) return first;
   const parts = new RecordParts(parse());
   const leftOut: InvalidElement[] = [];
@@ -89,13 +94,19 @@ function readWithoutInvalid(
   return error;
 }
 
-/** Drops the issues of parts that an import could leave out, if other issues remain. */
+/**
+ * Returns the error with only the issues that make the import reject the record. Issues of parts that an import may
+ * leave out do not count, unless all issues are of this kind.
+ */
 function causes(section: Section, error: InvalidRecordError): InvalidRecordError {
   const needed = error.issues.filter(({ path }) => optionalPart(section, path) === undefined);
   return needed.length === 0 ? error : new InvalidRecordError(needed);
 }
 
-/** This check must be cheap: values such as `null` are short, so a file may contain hundreds of millions of them. */
+/**
+ * Returns the reason why a list element is not a record, if this is visible without decoding. This check must be cheap:
+ * an element such as `null` is short, so a file may contain hundreds of millions of such elements.
+ */
 function emptyReason(section: Section, value: unknown): string | undefined {
   if (value === null) return 'unexpected null in a list';
   if (!isJsonObject(value)) return 'expected an object';
@@ -131,7 +142,7 @@ export function invalidRecordIssue({ issues }: InvalidRecordError, path: JsonPat
 
 /**
  * @param more the number of further invalid fields
- * @param zitadels ZITADEL's message for the first problem, if any
+ * @param zitadels the message that ZITADEL returns for the first problem, if any
  */
 function invalidIssue(fields: readonly InvalidElement[], more = 0, zitadels?: string): RecordIssue {
   const [first = '', ...others] = [
@@ -150,9 +161,9 @@ function invalidField({ path: field, reason }: FieldIssue, path: JsonPath): Inva
 }
 
 /**
- * Creates a record from a text of which only ids and credentials can be read. The body contains the digest of the text,
- * so that comparisons detect a changed text. If the text was too large to keep, the body contains a random id instead,
- * so that the record equals no other record.
+ * Creates a record from the text of an invalid record, of which only ids and credentials can be read. The new record's
+ * body contains the digest of the text, so that a comparison of two files detects a changed text. If the text was too
+ * large to keep, the body contains a random id instead of the digest, so that the new record equals no other record.
  */
 function unreadableRecord(
   section: Section,

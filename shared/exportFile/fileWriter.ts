@@ -1,14 +1,14 @@
 /**
- * Writes the text of an export file. Callers pass the text of records and fields; this class adds the brackets and the
- * commas between them.
+ * Writes the text of an export file. Callers pass records and fields as JSON texts. This class adds the brackets around
+ * them and the commas between them.
  */
 export class FileWriter {
   private texts: string[] = ['{"orgs":['];
   private field: string | undefined;
   private isList = false;
   /**
-   * `entry` is the text to write before the next entry of `orgs`, and `record` before the next record of the current
-   * field.
+   * The text to write before the next entry of `orgs` (`entry`), and before the next record of the current field
+   * (`record`).
    */
   private readonly separators = { entry: '', record: '' };
 

@@ -21,7 +21,7 @@ interface UnknownStates {
 }
 
 export interface Inspection {
-  /** The organisations that the request selects. */
+  /** The organisations of the file that the request selects. */
   readonly organisations: readonly OrganisationHeader[];
   /**
    * For each entry of `orgs`, the position of its organisation in `organisations`; undefined if the request does not
@@ -29,19 +29,23 @@ export interface Inspection {
    */
   readonly entries: readonly (number | undefined)[];
   /**
-   * For each section, the number of records of the selected organisations. The organisations' own records do not count.
+   * For each section, the number of records that belong to the selected organisations. The organisations' own records
+   * are not counted.
    */
   readonly counts: Readonly<Record<string, number>>;
-  /** For each section, how many of the records in `counts` the file contains inside other records. */
+  /** For each section, how many of the records in `counts` are inside other records in the file. */
   readonly nested: Readonly<Record<string, number>>;
-  /** The sections that contain invalid records, or records with invalid parts that an import leaves out. */
+  /** The sections in which an import would reject a record, or leave out an invalid part of a record. */
   readonly invalid: ReadonlySet<string>;
   /**
-   * For each section, the number of records that the request does not select. Under `org`, the number of organisations
-   * that the request does not select.
+   * For each section, the number of records in the file that the request does not select. The number under `org` is the
+   * number of organisations that the request does not select.
    */
   readonly leftOut: Readonly<Record<string, number>>;
-  /** How often the file contains each unknown field; for an unknown list, the number of its elements. */
+  /**
+   * Maps each unknown field to how often the file contains it. For an unknown list, the number is the number of its
+   * elements.
+   */
   readonly unknown: Readonly<Record<string, number>>;
   /** The numbers of selected organisations and users without a state; undefined if all of them have a state. */
   readonly unknownStates: UnknownStates | undefined;
@@ -51,26 +55,29 @@ export interface Inspection {
    */
   readonly initialPeople: number;
   readonly stated: StatedContent;
-  /** Whether the file has a manifest, which proves that the file is complete and unchanged. */
+  /** True if the file has a manifest, with which the file was checked. The file is then complete and unchanged. */
   readonly proved: boolean;
   readonly manifest: Manifest | undefined;
-  /** The counts and the digest of the records in the file. A manifest must contain the same values. */
+  /** The counts and the digest of the records in the file, in the form in which a manifest contains them. */
   readonly tally: Pick<Manifest, 'counts' | 'digest'>;
   /** The SHA-256 hash of the whole file, in base64url. */
   readonly digest: string;
 }
 
 /**
- * Receives the selected records during the validation of a file. These include records inside other records, and
- * invalid records, which an import does not write.
+ * Receives the selected records while a file is validated. Receives also records inside other records, and invalid
+ * records, although an import writes no invalid record.
  */
 export interface RecordVisitor {
   /**
-   * @param holder the outer record, if the file contains the record inside another record
+   * @param holder the outer record, if the record is inside another record in the file; otherwise undefined
    * @param path the record's path; undefined for a record inside another record, and for an organisation's own record
    */
   add(record: OrganisationRecord, holder?: OrganisationRecord, path?: JsonPath): void;
-  /** Discards all received records, because the inspection reads the file again. */
+  /**
+   * Discards all received records. The inspection calls this before it reads the file a second time and passes all
+   * records again.
+   */
   reset(): void;
 }
 
@@ -87,11 +94,11 @@ export function combineVisitors(visitors: readonly RecordVisitor[]): RecordVisit
 
 interface InspectionOptions extends Pick<PassOptions, 'onItems'> {
   /**
-   * Whether the source is an export that can be read only once. The export must have a manifest, and the id of each
-   * organisation must precede its records.
+   * True if the source is an export that can be read only once. Such an export must have a manifest, and in each entry
+   * the organisation's id must precede the records.
    */
   readonly isOnce?: boolean;
-  /** Returns whether the request selects the organisation. By default, it selects all organisations. */
+  /** Returns whether the request selects the organisation. Absent if the request selects all organisations. */
   readonly isSelected?: (orgId: string) => boolean;
   readonly limits?: FileLimits;
   /**
@@ -102,8 +109,8 @@ interface InspectionOptions extends Pick<PassOptions, 'onItems'> {
 }
 
 /**
- * Validates a whole export file before an import writes anything. If the file has a manifest, compares the records with
- * the manifest.
+ * Validates a whole export file, so that an import writes nothing of an invalid file. If the file has a manifest,
+ * compares the records with the manifest.
  * @throws IdentityError INVALID_ARGUMENT if the file is invalid, with the paths of the first 100 issues; 413 if the
  *   file exceeds a limit
  */
@@ -160,9 +167,9 @@ function lacksState({ invalid, state }: OrganisationRecord): boolean {
 }
 
 /**
- * Yields the bytes of an export by this service. After the last byte, checks by the manifest that the export is
- * complete and unchanged. Reads the export once; memory does not grow with the size of the export.
- * @param onItems receives the items of each chunk before they are validated
+ * Yields the bytes of an export that this service wrote. After the last byte, checks by the manifest that the export is
+ * complete and unchanged. Reads the export once. Memory does not grow with the size of the export.
+ * @param onItems receives the records and fields that end in each chunk, before they are validated
  * @throws IdentityError INVALID_ARGUMENT if the export is incomplete, invalid or changed
  */
 export async function* proveExport(
@@ -182,7 +189,7 @@ export function requireManifest(manifest: Manifest | undefined): Manifest {
 }
 
 export interface TallyOptions extends Pick<PassOptions, 'onItems'> {
-  /** Receives each record. An organisation's own record comes after the organisation's other records. */
+  /** Receives each record of an organisation, and after them the organisation's own record. */
   readonly onRecord?: (record: OrganisationRecord) => void;
 }
 
@@ -197,8 +204,9 @@ export function tallyExport(
 ): AsyncGenerator<Uint8Array, FilePass, void> {
   const onEntry = (entry: OrganisationDraft, tally: ManifestTally) => {
     const { record } = entry.toHeader();
-    // A file for ZITADEL has a second entry for some organisations, which contains only grants and members. Do not
-    // count such an entry as an organisation. Do count an entry without any record, because an import counts it too.
+    // An export for ZITADEL has a second entry for some organisations. The second entry contains only grants and
+    // members, so do not count it as another organisation. But count an entry without any record, because an import
+    // counts such an entry too.
     if (record !== undefined || !entry.hasRecords) tallyOrganisation(record, tally);
     if (record !== undefined) onRecord(record);
   };
@@ -211,14 +219,15 @@ export function tallyOrganisation(record: OrganisationRecord | undefined, tally:
 }
 
 /**
- * When a pass has read this many organisations, `countOrganisations` counts all organisations before the pass
- * continues.
+ * When the reader has reached this number of organisations, it pauses until `countOrganisations` has counted the
+ * organisations of the whole file.
  */
 const MANY_ORGANISATIONS = 1_000;
 
 /**
- * If the request contains the file, counts the organisations, because this is much faster than first reading all
- * records. Does not count if the file is in a bucket, because this would need a second download.
+ * Counts the organisations of a file in the request, because this is much faster than reading all records before the
+ * limit is exceeded. Does not count the organisations of a file in a bucket, because the file would have to be
+ * downloaded twice.
  * @throws IdentityError 413 if the file has too many organisations
  */
 async function countOrganisations(source: ExportFileSource, signal: AbortSignal, limits: FileLimits = {}) {
@@ -232,8 +241,8 @@ async function countOrganisations(source: ExportFileSource, signal: AbortSignal,
       budget.checkOrganisations(reader.organisations);
     }
   } catch (error) {
-    // Ignore this error: the validation of the whole file finds it again, and reports it together with the other
-    // errors.
+    // Ignore this error. The validation of the whole file will find the error too, and report it together with the
+    // file's other errors.
     if (!(error instanceof JsonError)) throw error;
   }
 }
@@ -261,8 +270,8 @@ export function checkManifest(manifest: Manifest, tally: Inspection['tally']): v
       description: `count mismatch: ${stated} in the manifest, ${read} in the file`,
     }));
   const { sections: read, secrets } = manifest;
-  // If a section is not in `manifest.sections`, the export did not read it, so the file must not contain records of
-  // this section.
+  // The export did not read a section that `manifest.sections` lacks. So the file must not contain records of such a
+  // section.
   const unread =
     secrets === undefined
       ? []
@@ -284,7 +293,8 @@ export function checkManifest(manifest: Manifest, tally: Inspection['tally']): v
 const MAX_DESCRIBED = 10;
 
 /**
- * Combines the first violations in one text, because an incomplete file usually has wrong counts in several sections.
+ * Returns one text with the first violations, because a file that is incomplete usually has wrong counts in several
+ * sections.
  */
 function describeAll(violations: readonly FieldViolation[]): string {
   const texts = violations
@@ -297,8 +307,8 @@ function describeAll(violations: readonly FieldViolation[]): string {
 type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected'>>;
 
 /**
- * Reads the file, and reads it again if records precede the id of their organisation. With a visitor, also reads a v1
- * file again if it contains lists next to records.
+ * Reads the file. Reads it a second time if records precede the id of their organisation. If there is a visitor, also
+ * reads a v1 file a second time if it contains lists next to records.
  */
 async function readRecords(source: ExportFileSource, signal: AbortSignal, reading: Reading) {
   const { visitor } = reading;
@@ -363,9 +373,9 @@ interface MergedEntries {
 }
 
 /**
- * Merges the entries with the same organisation id, because a file may spread the fields of an organisation over
- * several entries. Does not merge entries without an id.
- * @param violations receives the contradictions between entries
+ * Merges the entries of `orgs` that have the same organisation id, because a file may spread the fields of an
+ * organisation over several entries. Entries without an id remain separate.
+ * @param violations the list to which the function adds the contradictions between entries
  */
 function mergeEntries(drafts: readonly OrganisationDraft[], violations: Violations): MergedEntries {
   const merged: OrganisationDraft[] = [];
@@ -384,7 +394,10 @@ function mergeEntries(drafts: readonly OrganisationDraft[], violations: Violatio
   return { organisations: merged.map((draft) => draft.toHeader()), entries };
 }
 
-/** @param firstPath the path of the earlier value that the value at `path` contradicts */
+/**
+ * @param path the path of a value that contradicts an earlier value
+ * @param firstPath the path of the earlier value
+ */
 function contradictionError(path: JsonPath, firstPath: string): JsonError {
   return new JsonError(path, `contradicts ${firstPath}: remove one of them`);
 }

@@ -26,27 +26,29 @@ export const leftToDoEntry = z.object({
 
 export type LeftToDoEntry = z.infer<typeof leftToDoEntry>;
 
-/** A manual step. `further` is the number of unlisted steps with the same message. */
+/** A manual step. `further` is the number of steps with the same message that the list does not contain. */
 export type CountedEntry = LeftToDoEntry & { readonly further?: number | undefined };
 
-/** The maximum number of listed steps of one rule, so that memory and the manifest do not grow with the file. */
+/**
+ * The maximum number of steps that are listed for one rule, so that memory and the manifest do not grow with the file.
+ */
 const MAX_LISTED = 100;
 /**
- * The maximum size in bytes of the steps that one rule lists. This limit leaves room in a manifest for the steps of all
- * rules and for the other fields.
+ * The maximum size in bytes of the steps that are listed for one rule. With this limit, the steps of all rules and the
+ * other fields fit into a manifest.
  */
 export const MAX_LISTED_BYTES = Math.floor(
   (0.8 * MAX_DOCUMENT_BYTES) / [...leftToDoRules, ...otherRules].filter(({ scope }) => scope !== 'file').length,
 );
 /**
- * The maximum length of ids and messages, which may quote texts of records. With this limit, a manifest has room for at
- * least one step of each rule, even if every character must be escaped.
+ * The maximum length of a step's id, and of its message, which may quote texts of records. With this limit, a manifest
+ * has room for at least one step of each rule, even if every character must be escaped.
  */
 const MAX_TEXT_CHARACTERS = 1_000;
 
 /**
- * Collects the manual steps after an import of a file. A step is needed if the file lacks some content, or if the
- * target changes some content.
+ * Collects the manual steps that a user must take after the import of a file. A step is needed if the file lacks some
+ * content, or if the target changes or loses some content.
  */
 export class LeftToDo {
   private readonly content: FileContent;
@@ -55,14 +57,14 @@ export class LeftToDo {
   private readonly listed = new Map<LeftToDoRule, BoundedList<LeftToDoEntry>>();
   private readonly last = new Map<LeftToDoRule, string>();
   /**
-   * The ids of the organisations whose domain policy validates domains. They are known in time, because a file contains
-   * the policy before the domains.
+   * The ids of the organisations whose domain policy requires the validation of domains. A file contains the policy
+   * before the domains, so the id is in this set before the first domain arrives.
    */
   private readonly validating = new Set<string>();
-  /** Maps a listed step to the number of unlisted steps with the same message and record type. */
+  /** Maps a listed step to the number of steps with the same message and record type that the list does not contain. */
   private readonly further = new Map<LeftToDoEntry, number>();
 
-  /** @param reader whether the messages are for a user of the command or of the interface */
+  /** @param reader the audience of the messages: users of the command, or clients of the HTTP interface */
   constructor(content: FileContent, reader: Reader) {
     this.content = content;
     this.reader = reader;
@@ -90,9 +92,9 @@ export class LeftToDo {
   }
 
   /**
-   * Adds a step of a rule. Other modules call this method for rules that depend on several records; `addRecord` calls
-   * it for all other rules.
-   * @param values the parameters of the rule's texts
+   * Adds a step for a record to which a rule applies. `addRecord` calls this method for the rules that depend on one
+   * record, and other modules call it for the rules that depend on several records.
+   * @param values the values of the parameters in the rule's texts
    */
   add(rule: LeftToDoRule, section: Section, document: StoredDocument, values: IssueValues = {}): void {
     const entries = this.listed.get(rule) ?? emptyList(this.content);
@@ -123,9 +125,9 @@ export class LeftToDo {
   }
 
   /**
-   * Returns the listed steps, each with the number of unlisted steps that have the same message. Call this only after
-   * the whole file was read, because `content` must contain which secrets the file has. If the request selected secrets
-   * that the file lacks, the step about these secrets has another text.
+   * Returns the listed steps, each with the number of unlisted steps that have the same message. Call this after the
+   * whole file was read, because only then does `content` contain which secrets the file has. If the request selected
+   * secrets that the file lacks, the step about these secrets has another text.
    */
   countedEntriesFor(content: FileContent): CountedEntry[] {
     return this.rulesFor(content).flatMap((rule) =>
@@ -136,7 +138,7 @@ export class LeftToDo {
     );
   }
 
-  /** The listed steps, as warnings of an import into ZITADEL. */
+  /** The listed steps, in the form in which an import into ZITADEL warns of them. */
   get warnings(): LeftToDoEntry[] {
     return this.rulesFor(this.content).flatMap((rule) =>
       this.entriesOf(rule).map((entry) => ({ ...entry, ...this.lacked(rule, this.content) })),
@@ -144,8 +146,8 @@ export class LeftToDo {
   }
 
   /**
-   * Returns the fields to replace in a step about missing secrets. If the request selected the secrets, the source
-   * lacks them too, so the step gets another reason and message. Otherwise, returns no fields.
+   * Returns the reason and the message for a step about secrets that the file lacks although the request selected them.
+   * In this case the source lacks the secrets too. In all other cases, returns no fields.
    */
   private lacked({ lacks }: LeftToDoRule, { asked }: FileContent): Partial<LeftToDoEntry> {
     if (lacks === undefined || asked?.[lacks.field] !== true) return {};
@@ -171,7 +173,7 @@ function shortened(text: string): string {
   return shortenedText(text, MAX_TEXT_CHARACTERS);
 }
 
-/** If the command itself imports into ZITADEL, it needs the step of every record, so the list has no limit. */
+/** The command needs the step of every record if it imports into ZITADEL itself. So the list then has no limit. */
 function emptyList({ inSteps }: FileContent): BoundedList<LeftToDoEntry> {
   return inSteps === true
     ? new BoundedList<LeftToDoEntry>(Number.POSITIVE_INFINITY)

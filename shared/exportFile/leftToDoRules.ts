@@ -20,8 +20,8 @@ import { allReleases, type ReleaseRange } from '../organisation/zitadelReleases.
 
 export interface FileContent {
   /**
-   * `withPasswords`, `withOtp` and `withKeys` are true if the file contains secrets of this kind. They are undefined
-   * until the whole file was read. Until then, `LeftToDo` collects the steps for both cases.
+   * True if the file contains secrets of this kind. `withPasswords`, `withOtp` and `withKeys` are undefined until the
+   * whole file was read. Until then, `LeftToDo` collects the steps for both cases.
    */
   readonly withPasswords?: boolean;
   readonly withOtp?: boolean;
@@ -30,11 +30,14 @@ export interface FileContent {
   /** The releases that the target may run; absent if unknown. */
   readonly releases?: ReleaseRange;
   /**
-   * Whether the command `identity` itself sends the file to ZITADEL. The command then also deactivates or locks the
-   * records that are deactivated or locked in the file, so the user need not.
+   * True if the command `identity` itself sends the file to ZITADEL. The command then sets the inactive and locked
+   * states of records after the import, so no user has to do it.
    */
   readonly inSteps?: boolean;
-  /** The secrets that the request selected. If the file lacks one of these secrets, the source lacks it too. */
+  /**
+   * The kinds of secrets that the request selected. If the file lacks secrets of a selected kind, the source lacks them
+   * too.
+   */
   readonly asked?: Readonly<Record<SecretField, boolean>>;
 }
 
@@ -43,8 +46,8 @@ export interface LeftToDoRule extends Pick<ManualStep, 'scope' | 'unlessValidate
   readonly reason: string;
   readonly row: IssueRow;
   /**
-   * Present if the rule concerns a file without the secrets `field`. If the request selected these secrets, the source
-   * lacks them too. Then `step` replaces the rule's own step.
+   * Present if the rule concerns a file that lacks the secrets `field`. If the request selected these secrets, the
+   * source lacks them too. `step` then replaces the reason and the text of the rule.
    */
   readonly lacks?: { readonly field: SecretField; readonly step: Pick<LeftToDoRule, 'reason' | 'row'> };
   readonly when?: (content: FileContent) => boolean;
@@ -59,9 +62,9 @@ type LackedKind = {
 }[keyof typeof manualSteps];
 
 /**
- * Creates a rule for a file that lacks a kind of secrets.
- * @param forZitadel whether the rule applies only to files for ZITADEL (true), or only to other files (false); by
- *   default to both
+ * Creates a rule that applies to files without a kind of secrets.
+ * @param forZitadel true if the rule applies only to files for ZITADEL; false if it applies only to other files;
+ *   absent if it applies to all files
  */
 function ofLacking(
   kind: LackedKind,
@@ -102,13 +105,13 @@ const uses = recordSections.flatMap((section) =>
 );
 
 /**
- * Maps each fact about ZITADEL to the rules for its manual steps. If several sections share a fact, its rules apply to
- * all these sections.
+ * Maps each fact about ZITADEL to one rule for each manual step of the fact. If several sections share a fact, the
+ * rules apply to the records of all these sections.
  */
 const rulesByFact: ReadonlyMap<ZitadelFact, readonly LeftToDoRule[]> = new Map(
   [...Map.groupBy(uses, ({ fact }) => fact)].map(([fact, shared]) => {
-    // A rule checks only a single record. So the rules of a fact that also depends on other records apply to no section
-    // here; the import into ZITADEL adds the steps.
+    // A rule can check only one record. A fact with `dependsOnFile` depends on several records, so its rules apply to
+    // no section in this map. The import into ZITADEL adds the steps of such a fact.
     const sections = 'dependsOnFile' in fact ? [] : shared.map(({ section }) => section);
     return [fact, (fact.steps ?? []).map((step) => ({ ...stepRule(fact, step), sections }))];
   }),
@@ -138,7 +141,7 @@ function stepRule(fact: Omit<FieldFact, 'does' | 'fields'>, step: ManualStep): L
 /** All rules that depend on a single record, in the order in which a manifest lists their steps. */
 export const leftToDoRules: readonly LeftToDoRule[] = [...forEveryTarget, ...[...rulesByFact.values()].flat()];
 
-/** The rule for a record that refers to organisations outside the file, or to their projects. */
+/** The rule for a record that refers to an organisation outside the file, or to a project of such an organisation. */
 export const omittedOrganisations = stepOf('organisations_missing');
 
 /** The rule for a record whose name or key differs only in case from the name or key of another record. */

@@ -10,7 +10,10 @@ import { nothingUnknown, type UnknownContent } from '../organisation/unknownCont
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { leftToDoEntry } from './leftToDo.ts';
 
-/** A reader keeps a whole record or the whole manifest in memory, so the size of each is limited. */
+/**
+ * The limits for each record, and for the manifest. Both are limited because a reader keeps a whole record or the whole
+ * manifest in memory.
+ */
 export const exportFileLimits: SplitLimits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
 export const MAX_MANIFEST_BYTES = exportFileLimits.valueBytes;
 
@@ -87,13 +90,14 @@ const ignoredField = z.strictObject({
 });
 
 /**
- * Returns for each kind of value whether the source certainly lacks a value that the file lacks. If the manifest does
- * not list the selected secrets, this is false for every kind.
+ * Returns, for each kind of value, whether the absence of a value from the file proves that the source lacks the value.
+ * If the manifest does not list the selected secrets, the absence proves nothing, and the result is false for every
+ * kind.
  */
 export function statedContent(manifest: Pick<Manifest, 'secrets'> | undefined): StatedContent {
   if (manifest?.secrets === undefined) return nothingStated;
   const { passwords, otp } = manifest.secrets;
-  // If the file lacks a record's state, the state is the default: an export always contains every other state.
+  // A file omits the state of a record only if the state is the default, because an export contains every other state.
   return { withPasswords: passwords, withOtp: otp, otpEmail: otp, states: true };
 }
 
@@ -121,14 +125,16 @@ export type ExportedManifest = z.infer<typeof exportedManifest>;
 export interface ManifestEntry {
   readonly section: Pick<Section, 'name'>;
   readonly orgId: string;
-  /** The digest of the record's canonical JSON without credentials. */
+  /** The digest of the record's canonical JSON, which contains no credentials. */
   readonly digest: string;
   readonly credentials: Credentials;
-  /** Whether the file states that the person has the OTP e-mail factor. */
+  /**
+   * True if the file states that the person has the OTP e-mail factor; undefined if the file states nothing about it.
+   */
   readonly otpEmail: boolean | undefined;
   /**
-   * Content that ZITADEL's definition of the record lacks. An export never contains such content, so a file with such
-   * content was edited after the export.
+   * Content that is not in ZITADEL's definition of the record. An export never contains such content. So if a file
+   * contains such content, a user has changed the file after the export.
    */
   readonly unknown?: UnknownContent;
 }
@@ -156,7 +162,10 @@ export class ManifestTally {
     this.count(section.name);
   }
 
-  /** Counts an organisation. To count its own record too, under the section `org`, call `add`. */
+  /**
+   * Adds 1 to the number of organisations. Call `add` to count the organisation's own record, which belongs to the
+   * section `org`.
+   */
   addOrganisation(): void {
     this.count('orgs');
   }
@@ -170,8 +179,8 @@ export class ManifestTally {
   }
 
   /**
-   * Returns the digest of the records that this tally does not contain.
-   * @param digest the digest of all records together
+   * Returns the digest of the records that were not added to this tally.
+   * @param digest the digest of the added records and the other records together
    */
   restOf(digest: string): string {
     return formatDigest(BigInt(`0x${digest.slice(DIGEST.length)}`) - this.sum);
@@ -196,7 +205,10 @@ function formatDigest(sum: bigint): string {
 
 const recordForm = 'each in the form of ZITADEL’s message `zitadel.admin.v1.DataOrg`';
 
-/** Returns a schema that also accepts an absent field. For imports, the schema also accepts `null`. */
+/**
+ * Returns a schema that accepts everything that `schema` accepts, and an absent field. For imports, it accepts `null`
+ * too.
+ */
 type MayBeAbsent = (schema: z.ZodType) => z.ZodType;
 
 function organisationShape(absent: MayBeAbsent): Record<string, z.ZodType> {

@@ -1,5 +1,5 @@
-// To mirror a file, an import also deletes the records that the file lacks. This module checks that a file permits
-// this, and determines which sections the file contains completely.
+// An import that mirrors a file also deletes stored records that the file lacks. This module checks that the file
+// permits these deletions, and finds the sections that the file contains completely.
 
 import { SECOND_MS } from '../clock.ts';
 import { invalidRequest } from '../errors/errors.ts';
@@ -15,8 +15,8 @@ import type { Manifest } from './manifest.ts';
 const CLOCK_SKEW_MS = 300 * SECOND_MS;
 
 /**
- * Whether the read time of a file is in the future, because the clock of the source is wrong. If an import accepted
- * such a file, later exports would count as older than this file.
+ * True if the read time of a file is in the future, because the clock of the source is wrong. If an import accepted
+ * such a file, exports made later would count as older than this file.
  */
 export function isOfTheFuture({ readTime }: Pick<Manifest, 'readTime'>): boolean {
   return Date.parse(readTime) > Date.now() + CLOCK_SKEW_MS;
@@ -42,8 +42,9 @@ export function requireMirrorable({ manifest }: Inspection): void {
 }
 
 /**
- * Returns the sections that the file contains completely, according to the manifest: the source has no other records in
- * them. A section of keys is complete only if both the export and this import include keys.
+ * Returns the sections that the file contains completely, according to the manifest. The source has no other records in
+ * these sections. A section of keys counts as complete only if the export included keys and this import includes them
+ * too.
  */
 export function mirroredSections({
   inspection: { manifest },
@@ -57,13 +58,10 @@ export function mirroredSections({
   return new Set(sections.filter(({ name, keys }) => read.has(name) && (keys !== true || hasKeys)));
 }
 
-/** The collections of the grants and memberships of users. */
+/** The collections that contain the memberships and the grants of users. */
 export const ofUsers: ReadonlySet<Collection> = new Set(['members', 'userGrants']);
 
-/**
- * Whether a record is a grant or a membership of any of the users.
- * @param users the paths of the users' documents
- */
+/** True if a record is a grant or a membership of a user whose document has a path in `users`. */
 export function isOfUser(
   section: Section,
   { orgId = '', body }: Pick<StoredDocument, 'orgId' | 'body'>,
@@ -74,7 +72,10 @@ export function isOfUser(
   return references.some(({ key }) => users.has(documentPath(key)));
 }
 
-/** Returns the paths of the users whose grants and memberships the file omits, although the source may have them. */
+/**
+ * Returns the document paths of the users whose grants and memberships are not in the file, although the source may
+ * have them.
+ */
 export function usersLeftOut({ manifest }: Pick<Inspection, 'manifest'>): ReadonlySet<string> {
   return new Set(
     manifest?.usersLeftOut?.map((userId) => documentPath({ collection: 'users', id: documentId(userId) })),

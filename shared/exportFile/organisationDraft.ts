@@ -19,7 +19,7 @@ import type { ExportFileItem } from './reader.ts';
 
 /**
  * Maps a section to lists that belong to its record. A v1 file contains these lists next to the record, whereas a v2
- * file contains them inside (zitadel 2.1).
+ * file contains them inside the record (zitadel 2.1).
  */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;
 
@@ -33,25 +33,24 @@ export interface OrganisationHeader {
    * the id is unknown.
    */
   readonly importedFrom: string | undefined;
-  /** Whether the file contains records with login names in this organisation. */
+  /** True if the file contains records of this organisation that have login names. */
   readonly hasLoginNames: boolean;
   /** The policy for clear-text passwords; undefined if the file has no valid policy. */
   readonly passwordComplexity: PasswordComplexity | undefined;
-  /** Whether the organisation must validate its domains; undefined if the file has no valid domain policy. */
+  /** True if the organisation's domains must be validated; undefined if the file has no valid domain policy. */
   readonly validatesDomains: boolean | undefined;
   /**
-   * The issue of an invalid domain policy. Because of this issue, it is unknown whether login names must be unique in
-   * the organisation or in the whole instance.
+   * The issue of an invalid domain policy. If there is such an issue, the import cannot know whether login names must
+   * be unique in the organisation or in the whole instance.
    */
   readonly domainPolicyIssue: RecordIssue | undefined;
   /**
-   * Maps each mark, such as `primary`, to the path of the organisation's last record in the file with this mark (see
-   * `AdjustedField.marks`).
+   * Maps a mark to the path of the last record with this mark that the file contains for the organisation. A mark is a
+   * text such as `primary` (see `AdjustedField.marks`).
    */
   readonly lastMarked: ReadonlyMap<string, string>;
   /**
-   * Maps a field to the number of its values, if the values belong to a record that the file lacks. Imports drop these
-   * values.
+   * Maps a field to the number of its values that belong to a record which the file lacks. Imports drop such values.
    */
   readonly orphaned: Readonly<Record<string, number>>;
 }
@@ -71,12 +70,12 @@ export function withAdditions(section: Section, value: unknown, additions: V1Add
 
 interface InvalidField {
   readonly name: string;
-  /** The digest of the field's JSON text in the file. */
+  /** The digest of the field's JSON text, as the file contains the text. */
   readonly digest: string;
   readonly issue: RecordIssue;
 }
 
-/** A value in one entry that contradicts a value of the same field in another entry of the same organisation. */
+/** A conflict between two entries of the same organisation: a field has different values in them. */
 interface Contradiction {
   readonly path: JsonPath;
   /** The path of the value that comes first in the file, formatted for an error. */
@@ -84,23 +83,23 @@ interface Contradiction {
 }
 
 export class OrganisationDraft {
-  /** Maps each field of the organisation to the position in `orgs` of the entry that contains the field. */
+  /** For each field of the organisation, the position in `orgs` of the entry that contains the field. */
   private readonly entries = new Map<string, number>();
   private readonly entry: number;
   readonly additions = new Map<Section, Record<string, unknown[]>>();
-  /** Whether a record precedes the organisation's id in the file. */
+  /** True if a record precedes the organisation's id in the entry. */
   hasEarlyRecords = false;
-  /** Whether the entry has a record other than the organisation's own. */
+  /** True if the entry has a record other than the organisation's own record. */
   hasRecords = false;
   private readonly fields: JsonObject = {};
   private importedFrom: string | undefined;
   private invalidField: InvalidField | undefined;
   /**
-   * The sections whose record is invalid because a list next to the record contains an invalid element. Only v1 files
-   * have lists next to records.
+   * The sections whose record is invalid because of an invalid element in a list next to the record. Only v1 files have
+   * lists next to records.
    */
   readonly invalidAdditions = new Set<Section>();
-  /** The sections whose record v1 files complete with lists next to the record, if the file contains the record. */
+  /** The sections whose record the file contains, if a v1 file may contain lists of the record next to it. */
   private readonly completed = new Set<Section>();
   private hasLoginNames = false;
   private domainPolicyIssue: RecordIssue | undefined;
@@ -118,10 +117,11 @@ export class OrganisationDraft {
   }
 
   /**
-   * Adds a field that is not a section, or an element of a list that a v1 file contains next to a record.
+   * Adds a field that contains no records, such as `orgId`, or an element of a list that a v1 file contains next to a
+   * record.
    * @param value the parsed text; undefined if the text is too large
    * @returns the paths of the unknown fields in the value
-   * @throws JsonError if the field is an invalid id of the organisation
+   * @throws JsonError if the field is `orgId` and its value is not a valid id
    */
   addField(item: ExportFileItem, value: unknown): readonly string[] {
     const owner = v1ListOwners.get(item.name);
@@ -142,7 +142,7 @@ export class OrganisationDraft {
   }
 
   private addOwnField({ name, isTooLarge }: ExportFileItem, value: unknown): readonly string[] {
-    // Imports ignore `importedFrom`. Only exports with `orgs_only` contain this field.
+    // Only exports with `orgs_only` contain `importedFrom`. Imports ignore this field.
     if (name === IMPORTED_FROM) {
       this.importedFrom = typeof value === 'string' ? value : undefined;
       return [];
@@ -159,11 +159,11 @@ export class OrganisationDraft {
     this.listAt(owner, name).push(owner.v1?.lists?.[name]?.(value));
     const schema = organisationFields.get(name)?.schema;
     if (schema === undefined) return [];
-    // Parsing a message may change its JSON, so parse a copy.
+    // Parse a copy, because the parser may change the JSON.
     return readMessage(schema, structuredClone(value), {}).unknown.fields.map((path) => `${name}.${path}`);
   }
 
-  /** Notes what the record means for the organisation's other records and lists, such as the rules of a policy. */
+  /** Keeps what a record means for other records and lists of the organisation, such as the rules of a policy. */
   observe(record: OrganisationRecord): void {
     const { section, json } = record;
     this.hasRecords = true;

@@ -1,5 +1,5 @@
 interface Selection {
-  /** The ids of the organisations to select. Without ids, all organisations are selected. */
+  /** The ids of the organisations to select. If there are no ids, all organisations are selected. */
   readonly orgIds?: readonly string[];
   readonly excludedOrgIds?: readonly string[];
 }

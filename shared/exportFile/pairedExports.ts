@@ -1,4 +1,4 @@
-// Reads two exports of this service at once. Decodes only the records that are not equal in both exports.
+// Reads two exports of this service at once. Decodes a record only if the other export contains no equal record.
 
 import { addCounts, type Counts, increase } from '../collections/counts.ts';
 import { invalidRequest } from '../errors/errors.ts';
@@ -29,22 +29,28 @@ export interface PairedExport {
 
 export type PairedInspection = Pick<Inspection, 'organisations' | 'manifest' | 'stated' | 'tally'>;
 
-/** A record that consists of the same bytes in both exports. */
+/** A record that has the same JSON bytes in both exports. */
 export interface EqualRecord {
   readonly section: Section;
   readonly orgId: string;
-  /** The JSON of the record, with one character for each byte. */
+  /** The JSON of the record. Each character of this string stands for one byte. */
   readonly text: string;
   json(): unknown;
 }
 
 export interface Pairing {
-  /** Returns whether to compare the bytes of a section's records. If not, these records are always decoded. */
+  /**
+   * Returns whether to compare the bytes of a section's records. If the function returns false for a section, all its
+   * records are decoded.
+   */
   readonly isPaired: (section: Section) => boolean;
   readonly onEqual: (record: EqualRecord) => void;
 }
 
-/** The maximum size, in bytes, of the records of one export that wait for an equal record in the other export. */
+/**
+ * The maximum size in bytes of the records of one export that are kept until an equal record of the other export
+ * arrives.
+ */
 const MAX_WAITING_BYTES = 8_000_000;
 
 /**
@@ -64,13 +70,14 @@ export async function readPaired(
       pairing.onEqual(record);
     },
   };
-  // If reading one export fails, this signal ends the wait for the next chunk of the other export.
+  // If reading one export fails, the abort of this signal stops the reading of the other export.
   const stop = new AbortController();
   const open = (source: PairedExport) => new PairedSide(source, paired, AbortSignal.any([signal, stop.signal]));
   const [first, second] = [open(exports[0]), open(exports[1])];
   try {
     for (;;) {
-      // Read the export that is behind, which is the export with fewer waiting bytes. So few records must wait.
+      // Read the next chunk of the export that has fewer bytes of waiting records. So the records of both exports
+      // arrive at about the same time, and few must be kept.
       const isSecondBehind = second.waitingBytes < first.waitingBytes;
       const side = first.isOver || (isSecondBehind && !second.isOver) ? second : first;
       if (side.isOver) break;
@@ -78,8 +85,9 @@ export async function readPaired(
       await side.read(side === first ? second : first);
     }
     const inspections = [first.finish(equal), second.finish(equal)] as const;
-    // Equal records were not decoded, so they were not hashed. For each export, the manifest's digest minus the hashes
-    // of the decoded records is the sum over the equal records. Both sums must be the same.
+    // Equal records were not decoded, so their hashes are unknown. For each export, subtract the hashes of its decoded
+    // records from the digest in its manifest. The result is the sum of the hashes of the equal records, so both
+    // results must be the same.
     if (first.undecoded !== second.undecoded)
       throw invalidRequest([{ field: 'manifest', description: 'digest mismatch between the two exports' }]);
     return inspections;
@@ -100,7 +108,7 @@ class PairedSide {
   private readonly pass = createPass();
   private readonly chunks: AsyncGenerator<Uint8Array>;
   private next: Promise<IteratorResult<Uint8Array>>;
-  /** The records that wait for an equal record in the other export, by their text, in the order of the file. */
+  /** The records for which no equal record of the other export has arrived, by their text, in the order of the file. */
   private readonly waiting = new Map<string, ExportFileItem>();
   waitingBytes = 0;
   isOver = false;
@@ -154,7 +162,7 @@ class PairedSide {
     await this.chunks.return(undefined);
   }
 
-  /** Requests the next chunk before it is needed, so that it can arrive while the other export is read. */
+  /** Requests the next chunk early, so that it can arrive while the other export is read. */
   private request(): Promise<IteratorResult<Uint8Array>> {
     const next = this.chunks.next();
     // Ignore an error here: `read` throws it, unless the other export fails first.
@@ -178,8 +186,8 @@ class PairedSide {
   }
 
   /**
-   * Whether to compare a record's bytes. A record with inner records must be decoded, because the inner records count
-   * too.
+   * True if a record can be compared by its bytes. A record with inner records must be decoded, because the inner
+   * records are counted too.
    */
   private isPaired(section: Section, { text }: ExportFileItem): boolean {
     const nested = section.nested?.list.split('.').at(-1);
@@ -201,8 +209,8 @@ class PairedSide {
   }
 
   /**
-   * Decodes the records that have waited longest, until the other waiting records have at most `bytes` bytes. By
-   * default, decodes all records.
+   * Decodes the oldest waiting records, until the remaining waiting records have at most `bytes` bytes. If `bytes` is
+   * absent, decodes all waiting records.
    */
   private decode(bytes = -1): void {
     for (const [key, item] of this.waiting) {

@@ -12,9 +12,12 @@ const TRUNCATED = 'unexpected end of JSON input: the file is truncated';
 
 /** The source of an export file. Each call of `open` reads the file from the start. */
 export interface ExportFileSource {
-  /** The field of the request that contains the file; undefined if the file is the whole body, or in a bucket. */
+  /**
+   * The field of the request that contains the file. Absent if the file is the whole body of the request, or is in a
+   * bucket.
+   */
   readonly field?: string;
-  /** Whether the request contains the file, so that another read needs no download. */
+  /** True if the request contains the file, so that the file can be read a second time without a download. */
   readonly isInRequest?: boolean;
   readonly isV1?: boolean;
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
@@ -22,22 +25,22 @@ export interface ExportFileSource {
 
 /** What the reader returns: a record or another field of an organisation, or the file's manifest. */
 export interface ExportFileItem extends Pick<SplitValue, 'path' | 'names' | 'text' | 'value'> {
-  /** The position of the organisation's entry in `orgs`; undefined for the manifest. */
+  /** The position in `orgs` of the entry that contains the item; undefined for the manifest. */
   readonly organisation: number | undefined;
   readonly name: string;
-  /** Present if the value exceeds the size limit, so that `text` and `value` are missing. */
+  /** Present if the value exceeds the size limit. The item then has an empty `text` and no `value`. */
   readonly isTooLarge?: true;
 }
 
-/** The reader skips a field for which the filter returns false. */
+/** Returns whether the reader must read the field with this name. If not, the reader skips the field. */
 export type FieldFilter = (name: string) => boolean;
 
 interface ReadingOptions {
-  /** Whether the caller needs only the paths of records. The items then have no text and no value. */
+  /** True if the caller needs only the paths of records. The reader then returns records without text and value. */
   readonly findsOnly?: boolean;
   /**
-   * Whether the caller itself parses the records in lists, with `parseHeld`. The items of these records then have no
-   * value.
+   * True if the caller parses the elements of lists of records itself, with `parseHeld`. The reader then returns these
+   * records without value.
    */
   readonly holdsRecords?: boolean;
   readonly isSkipped?: ((path: JsonPath) => boolean) | undefined;
@@ -51,9 +54,9 @@ interface ReadingOptions {
 export type OnUnknown = (name: string) => void;
 
 /**
- * A streaming reader of export files, in both forms of ZITADEL's organisation document, v1 and v2 (zitadel 2.1). The
- * reader keeps at most one record in memory. It checks the syntax of unknown fields and ignores them (zitadel 1.1).
- * Unknown fields may have any size, because the reader checks the values in an unknown list or object one by one.
+ * Reads an export file in chunks, in either form of ZITADEL's organisation document: v1 or v2 (zitadel 2.1). Keeps at
+ * most one record in memory. Checks the syntax of unknown fields, and ignores them (zitadel 1.1). Unknown fields may
+ * have any size, because the reader checks the values in an unknown list or object one by one.
  */
 export class ExportFileReader {
   private readonly isWanted: FieldFilter;
@@ -66,8 +69,8 @@ export class ExportFileReader {
   /** The number of entries in `orgs` that have started so far. */
   organisations = 0;
   /**
-   * The names of the file's first fields, for the error about a file that lacks `orgs`. A file without any field is a
-   * valid, empty export.
+   * The names of the file's first fields, for the error about a file without `orgs`. A file without any field is valid:
+   * it is an empty export.
    */
   private readonly firstFields: string[] = [];
   private hasOrganisations = false;
@@ -158,16 +161,23 @@ export class ExportFileReader {
     this.seenFields.add(field.name);
     if (!this.isWanted(field.name)) return 'skip';
     if (field.list) return kind === 'scalar' ? 'keep' : enter(path, kind === 'array', 'expected a list');
-    // Keep the id even if `findsOnly` is set, because the entry's other fields belong to the organisation with this id.
+    // Return the id of an organisation even if `findsOnly` is set, because the caller must know to which organisation
+    // the entry's other fields belong.
     return field.name === 'orgId' ? 'keep' : this.treatRecord(kind);
   }
 
-  /** Does not skip a scalar, such as `null`, because the caller must reject it with the record's path. */
+  /**
+   * Returns how to process a record. A scalar in place of a record, such as `null`, is not skipped, because the caller
+   * must report it with its path.
+   */
   private treatRecord(kind: ValueKind): Treatment {
     return this.findsOnly && kind !== 'scalar' ? 'skip' : 'glance';
   }
 
-  /** Enters unknown lists and objects, because a whole list or object can be too large to keep. */
+  /**
+   * Returns how to process an unknown field. Splits unknown lists and objects, because a whole list or object can be
+   * too large to keep.
+   */
   private treatUnknown(name: string, kind: ValueKind): Treatment {
     if (!this.isWanted(name)) return 'skip';
     if (kind === 'object') this.onUnknown?.(name);
@@ -183,8 +193,8 @@ export class ExportFileReader {
     const isList = path.length === 1 ? path[0] === 'orgs' : field?.list === true && path.length === 3;
     if (isList) return expectNull(path, value);
     if (field === undefined) return this.countUnknown(path, uniqueValue({ path, names, text, value }));
-    // As the value of a field, `null` means that the field is absent. As an element of a list, `null` is an invalid
-    // record, so return it: the import lists it as an error.
+    // A field with the value `null` counts as absent. But an element of a list that is `null` is an invalid record, so
+    // return it: the import reports it as an error.
     if (value === null && !field.list) return undefined;
     return { path, names, text, value, organisation: Number(path[1]), name: field.name };
   }
@@ -199,7 +209,7 @@ export class ExportFileReader {
     return this.findsOnly ? item : { ...item, isTooLarge: true };
   }
 
-  /** Does not count an unknown object, because `treatUnknown` has already counted it. */
+  /** Counts an unknown field. Does not count an object, because `treatUnknown` has already counted it. */
   private countUnknown(path: JsonPath, value: unknown): undefined {
     const [name, element] = path[0] === 'orgs' ? path.slice(2) : path;
     if (value !== null && typeof element !== 'string') this.onUnknown?.(String(name));
@@ -220,7 +230,7 @@ function enter(path: JsonPath, isAllowed: boolean, message: string): Treatment {
   return 'enter';
 }
 
-/** `null` in place of a list means that the field is not set (zitadel 1.1). */
+/** Accepts `null` in place of a list, which means that the field is absent (zitadel 1.1). */
 function expectNull(path: JsonPath, value: unknown): undefined {
   if (value !== null) throw new JsonError(path, 'expected a list');
 }

@@ -12,13 +12,10 @@ export const MAX_REASON_CHARACTERS = 300;
 
 const MAX_VALUE_CHARACTERS = 60;
 
-/** Matches the paths of secrets, whose values no report may quote. */
+/** Matches the paths of secrets. The reason of an issue must not quote the value of a secret. */
 const SECRET = /password|secret|otpCode/i;
 
-/**
- * The place of a value: the object or list that contains the value, and the value's name or index in this object or
- * list.
- */
+/** The object or list that contains a value, and the value's name or index in this object or list. */
 interface Place {
   readonly holder: object;
   readonly name: string;
@@ -34,8 +31,8 @@ export class RecordParts {
   }
 
   /**
-   * Removes the record's invalid parts, and returns them. If an import cannot leave out one of these parts, removes
-   * nothing and returns undefined.
+   * Removes the parts of the record that have issues, and returns them. If an import must not leave out one of these
+   * parts, removes nothing and returns undefined.
    */
   remove(section: Section, { issues }: InvalidRecordError): readonly InvalidElement[] | undefined {
     const removed = new Map<string, InvalidElement & Place>();
@@ -55,8 +52,8 @@ export class RecordParts {
     }
     const places = [...removed.values()];
     for (const { holder, name } of places) Reflect.deleteProperty(holder, name);
-    // `deleteProperty` leaves a hole in a list, so that the other elements keep their positions. Close the holes after
-    // all deletions.
+    // `deleteProperty` leaves a hole in a list, so the other elements keep their positions during the deletions. After
+    // the deletions, close the holes.
     for (const list of new Set(places.map(({ holder }) => holder).filter(Array.isArray))) this.closeHoles(list);
     return places.map(({ field, problem }) => ({ field, problem }));
   }
@@ -81,8 +78,8 @@ export class RecordParts {
   }
 
   /**
-   * Returns the place of the value at a path; undefined if the value is absent, if the record has both spellings of a
-   * name, or if a list is too long.
+   * Finds the value at a path. Returns undefined if the value is absent, if the record has both spellings of a name on
+   * the path, or if a list on the path is too long.
    */
   private find(path: string): Place | undefined {
     const steps = path.replaceAll(/\[(\d+)\]/g, '.$1').split('.');

@@ -12,7 +12,7 @@ interface Kind {
   readonly what: string | ((text: string) => string);
   /** Matches the start of a file of this kind. White space before it is already removed. */
   readonly pattern: Pick<RegExp, 'test'>;
-  /** Matches exceptions: files of other kinds that `pattern` also matches. */
+  /** Matches files of another kind that `pattern` matches by mistake. */
   readonly unless?: RegExp;
 }
 
@@ -23,13 +23,16 @@ interface Row {
 
 const REPEAT = 'check the address and the token, repeat the export, and keep only a response with the status 200';
 
-/** Matches an object with a field that contains an export, such as the response of another API. */
+/** Matches a JSON object in which a field contains an export, such as the response of another API. */
 const WRAPPED = /^\{.*?"([^"\\]+)"\s*:\s*(?:\[\s*)?\{\s*"orgs"\s*:/s;
-/** Matches an HTML page. The error pages of many gateways begin with an element such as `<h1>` instead of `<html>`. */
+/**
+ * Matches an HTML page. A page may begin with another element than `<html>`: the error pages of many gateways begin
+ * with an element such as `<h1>`.
+ */
 const HTML =
   /^<(?:[!?].*?<)?(?:!doctype\s+html|html|head|body)\b|^<(?:!--.*?<)?(?:script|noscript|style|meta|title|link|base|center|h[1-6]|p|div|span|pre|br|hr|img|iframe|form|font|table|ul|ol|a|b|i|strong|em)(?=[\s/>])/is;
 
-/** The kinds of wrong files, grouped by remedy. The first matching kind counts. */
+/** The kinds of wrong files, grouped by remedy. If several kinds match a file, the first kind is reported. */
 const rows: readonly Row[] = [
   {
     remedy: 'the content was lost, for example on a full disk: copy the file again, or repeat the export',
