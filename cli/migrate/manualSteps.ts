@@ -79,7 +79,8 @@ export function listTakeBack(
         };
       // This step has no command, because the user can delete organisations in ZITADEL's console.
       const listed = orgIds.map((orgId) => named(orgId, names.get(orgId))).join(', ');
-      return { what: `in the console of ${place}, delete ${organisations}, with all records: ${listed}` };
+      const what = `in the console of ${place}, delete ${organisations}, with all records, which can never return there: ${listed}`;
+      return { what };
     }),
     ...[...before.difference(createdIds)].map((orgId) => ({
       what: `${named(orgId, names.get(orgId))} existed when this run began`,

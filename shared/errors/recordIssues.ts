@@ -209,10 +209,6 @@ export const zitadelIssues = {
     text: 'this release of ZITADEL refuses the e-mail address, which other releases accept (4.13 accepts letters outside ASCII)',
     remedy: 'upgrade ZITADEL, or change `user.email.email`',
   },
-  member_deleted: {
-    text: 'the user was a member of a deleted organisation that had the same id, and ZITADEL does not accept this member again',
-    remedy: 'if this is the error of an organisation, import with the token of another user, who becomes its owner',
-  },
   zitadel_refuses: {
     text: 'ZITADEL refuses the record: {error}',
     remedy: 'correct the record, then repeat the command',
@@ -226,19 +222,15 @@ export const zitadelIssues = {
     remedy: 'first correct the error of the other record',
   },
   organisation_deleted: {
-    text: 'organisation {organisation} was deleted in the target, and this release of ZITADEL never accepts its id again',
-    remedy: USE_ANOTHER_ID,
-  },
-  organisation_left: {
-    text: "organisation {organisation} was deleted in the target; ZITADEL does not accept the token's user, a former member, as a member again",
-    remedy: 'import with the token of another user, who becomes its owner',
+    text: 'organisation {organisation} was deleted in the target, and its records cannot return there with the same ids',
+    remedy: 'import into another instance, or give the organisation and its users, projects and actions other ids',
   },
   id_deleted_elsewhere: {
     text: '{owner} had {holder} with this id, and this release of ZITADEL would write the record into that organisation',
     remedy: USE_ANOTHER_ID,
   },
   id_deleted: {
-    text: '{holder} had this id and was deleted with {owner}, and ZITADEL refuses the id',
+    text: '{holder} had this id and was deleted with {owner}, and ZITADEL does not accept the id for a whole new record',
     remedy: USE_ANOTHER_ID,
   },
   id_used: {
@@ -386,7 +378,6 @@ export const zitadelErrors = {
   'Errors.Org.State': because('organisation_state_kept', {}),
   'Errors.User.OwnState': because('own_state_kept', {}),
   'Errors.Project.Grant.RolesInUse': because('roles_in_use', {}),
-  'Errors.Member.AlreadyExists': because('member_deleted', {}),
   'Errors.Org.MemberInvalid': rolesInvalid,
   'Errors.Project.Member.Invalid': rolesInvalid,
   'Errors.Project.Grant.Member.Invalid': rolesInvalid,

@@ -13,8 +13,8 @@ type ImportFact = Pick<Fact, 'since' | 'until' | 'ifKnown'> & {
   readonly plan: (kinds: KindLists) => string;
 };
 
-const refusedIds = (others: string) => () =>
-  `ZITADEL does not import some records, which the result lists as errors: records with an id that another organisation uses; records with the id of a deleted action or application; and records with ${others}`;
+const refusedIds = (elsewhere: string) => () =>
+  `ZITADEL does not import some records, which the result lists as errors: records with an id that another organisation uses; all records of a deleted organisation; records with the id of a user, project or action that was deleted with its organisation; ${elsewhere}and records with the id of a deleted action or application`;
 
 const openForAWhile =
   (users: string) =>
@@ -26,15 +26,13 @@ export const importFacts: readonly ImportFact[] = [
   {
     ...writingToFirstOwner,
     plan: refusedIds(
-      'the id of a deleted organisation, or of a user, project or action that was deleted in another organisation (this release would write such records into that organisation)',
+      'records with the id of a user, project or action that was deleted in another organisation, because this release would write the records into that organisation; ',
     ),
   },
   {
     ...writingToOwner,
     ifKnown: true,
-    plan: refusedIds(
-      "the id of a person who was deleted with the organisation, or of an organisation that was deleted while the token's user was a member",
-    ),
+    plan: refusedIds(''),
   },
   { plan: () => 'ZITADEL never overwrites records: existing records stay unchanged' },
   { plan: ({ caseless }) => `ZITADEL ignores case in the names or keys of these kinds of records: ${caseless}` },

@@ -212,52 +212,42 @@ export const rows: Readonly<Record<string, Row>> = {
     says: 'created org 1 | failed userMetadata 1 | user_metadata ada_zone: reference_missing (a user)',
   },
   'an organisation that was deleted is refused with its records': {
-    releases: ['4.0', '2026-07'],
+    releases: all,
     own: '1 person ada; 1 project shop',
     before: deletedOrganisation,
-    file: '1 person new; 2 person ben',
-    says: `created humanUsers 1, org 1 | failed humanUsers 1, org 1 | human_user new: organisation_left (1) |
-      org 1: organisation_left (1)`,
-  },
-  'an organisation that was deleted is refused with its records, in an old release': {
-    releases: ['2.71'],
-    own: '1 person ada; 1 project shop',
-    before: deletedOrganisation,
-    file: '1 person new; 2 person ben',
-    says: `created humanUsers 1, org 1 | failed humanUsers 1, org 1 | human_user new: organisation_deleted (1) |
+    file: '1 person new; 1 loginPolicy; 2 person ben',
+    says: `created humanUsers 1, org 1 | failed humanUsers 1, loginPolicy 1, org 1 |
+      human_user new: organisation_deleted (1) | login_policy 1: organisation_deleted (1) |
       org 1: organisation_deleted (1)`,
   },
-  'a deleted organisation is taken with the token of a user who was not its member': {
-    releases: ['2026-07'],
-    stored: '1 org',
-    before: deletedOrganisation,
-    file: '1 org',
-    says: 'created org 1',
-  },
-  'people of deleted organisations are refused by their name': {
+  'an organisation that was deleted is refused with its records also if the caller was not its member': {
     releases: all,
     stored: tenant,
     before: deletedOrganisation,
-    file: '9 person ada',
-    says: 'created org 1 | failed humanUsers 1 | human_user ada: id_deleted (a person, organisation 1)',
+    file: '1 project shop; 1 role shop admin',
+    says: `failed org 1, projectRoles 1, projects 1 | project shop: organisation_deleted (1) |
+      project_role shop_admin: organisation_deleted (1) | org 1: organisation_deleted (1)`,
   },
-  'ids of service users that were deleted with their organisation are as those deleted elsewhere': {
-    releases: ['4.0', '2026-07'],
+  'ids of users, projects and actions that were deleted with their organisation are not free elsewhere': {
+    releases: all,
     stored: tenant,
     before: deletedOrganisation,
-    file: '9 robot ci; 9 person ci ci-9',
-    says: `created machineUsers 1, org 1 | failed humanUsers 1 |
-      human_user ci: id_repeated (a service user, organisation 9)`,
-    foreign: 'user.machine.added ci',
+    file: `${deletedElsewhere}; 9 person ben; 9 person new; 9 member new ORG_OWNER; 9 role shop admin`,
+    says: `created humanUsers 1, org 1, orgMembers 1 | failed actions 1, humanUsers 2, machineUsers 1, projectRoles 1,
+      projects 1 |
+      human_user ada: id_deleted (a person, organisation 1) |
+      human_user ben: id_deleted (a person, organisation 1) |
+      machine_user ci: id_deleted (a service user, organisation 1) |
+      project shop: id_deleted (a project, organisation 1) |
+      action act: id_deleted (an action, organisation 1) |
+      project_role shop_admin: dependency_not_imported (project shop (Stolen))`,
   },
-  'ids of service users that were deleted with their organisation are as those deleted elsewhere, in an old release': {
-    releases: ['2.71'],
+  'ids of records of other kinds that were deleted with their organisation are free elsewhere': {
+    releases: all,
     stored: tenant,
     before: deletedOrganisation,
-    file: '9 robot ci; 9 person ci ci-9',
-    says: `created org 1 | failed humanUsers 1, machineUsers 1 |
-      machine_user ci: id_deleted_elsewhere (a service user, organisation 1) |
-      human_user ci: id_deleted_elsewhere (a service user, organisation 1)`,
+    file: '9 robot bot; 9 machineKey key bot; 9 project fresh; 9 api api fresh; 9 oidc idp',
+    says: 'created apiApps 1, machineKeys 1, machineUsers 1, oidcIdps 1, org 1, projects 1',
   },
   'a user whom another import creates at the same time exists, unless another user has the name': {
     on: { races: (userId) => userId === 'ann' || userId === 'bot' },

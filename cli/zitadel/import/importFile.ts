@@ -241,7 +241,7 @@ async function compareWithTarget(
   await read.owners.read(connection);
   const { userId: callerId } = await readCaller(connection);
   const owned = { ...read, imports: read.database.imports };
-  await withholdDeleted(connection, owned, callerId);
+  withholdDeleted(owned);
   withholdForeign(owned);
   return {
     ...owned,

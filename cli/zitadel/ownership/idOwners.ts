@@ -356,6 +356,5 @@ export function claimedId(
   const noun = recordNoun(space.nouns === undefined ? collection : name);
   const path = owner?.state === 'deleted' && space.isUsedOnce === true ? creationEvent(name)?.aggregateId : undefined;
   const usedOnceIn = path === undefined ? undefined : textAt(readJson(), path, orgId);
-  const isPerson = name === humanUserSection.name;
-  return { orgId, noun, isAggregate: isOfAggregates(space), isPerson, ...defined({ usedOnceIn }) };
+  return { orgId, noun, isAggregate: isOfAggregates(space), ...defined({ usedOnceIn }) };
 }

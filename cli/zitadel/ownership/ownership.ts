@@ -22,7 +22,6 @@ export interface ClaimedId {
   readonly noun: string;
   /** Whether the record is an aggregate, so that it has events of its own. */
   readonly isAggregate: boolean;
-  readonly isPerson: boolean;
   /**
    * The id of the aggregate in which ZITADEL accepts the record's id only once. Present if an earlier record with the
    * id was deleted.
@@ -71,30 +70,13 @@ export function decideOwnership(
     if (!isOwn) return refused('id_taken');
     return owner.noun === id.noun ? { outcome: 'own' } : refused('id_of_other_kind');
   }
-  // ZITADEL finds a person by id alone. It does not check whether the person's organisation is deleted.
-  if (owner.state === 'deletedWithOrganisation' && id.isPerson && owner.noun === id.noun) return refused('id_deleted');
+  // The deletion of an organisation adds no event to the aggregates of its records, and keeps the names of their parts
+  // in use. ZITADEL therefore refuses a new record with the id, or parts of the record, or stores it where it is not
+  // visible.
+  if (owner.state === 'deletedWithOrganisation' && id.isAggregate) return refused('id_deleted');
   if (isOwn && owner.state === 'deleted' && owner.aggregateId === id.usedOnceIn) return refused('id_used');
   if (!isOwn && id.isAggregate && writesToFirstOwner) return refused('id_deleted_elsewhere');
   return { outcome: 'free' };
-}
-
-export interface OrganisationState {
-  readonly isDeleted: boolean;
-  /** Whether the token's user was a member of the organisation when it was deleted. */
-  readonly hadCaller: boolean;
-}
-
-/**
- * Returns undefined if ZITADEL accepts the organisation. Release 4 rejects an organisation only if the token's user was
- * a member of it.
- */
-export function refusesOrganisation(
-  { isDeleted, hadCaller }: OrganisationState,
-  { writesToFirstOwner }: ReleaseFacts,
-): keyof Pick<typeof recordIssues, 'organisation_deleted' | 'organisation_left'> | undefined {
-  if (!isDeleted) return undefined;
-  if (writesToFirstOwner) return 'organisation_deleted';
-  return hadCaller ? 'organisation_left' : undefined;
 }
 
 /** Whether records of an organisation may refer to a record with the given owner as if it were their own. */

@@ -8,10 +8,8 @@ import { overlap, writingToFirstOwner } from '../../../shared/organisation/zitad
 import type { ImportFacts } from '../../records/importFacts.ts';
 import { named } from '../../terminal/numberTexts.ts';
 import type { ImportLedger, LedgerDocument, LedgerIssue } from '../import/ledger.ts';
-import type { ZitadelConnection } from '../zitadelConnection.ts';
-import { readEventsOf } from '../zitadelEvents.ts';
 import { claimedId, type IdOwners } from './idOwners.ts';
-import { decideOwnership, type IdOwner, mayReferTo, type ReleaseFacts, refusesOrganisation } from './ownership.ts';
+import { decideOwnership, type IdOwner, mayReferTo, type ReleaseFacts } from './ownership.ts';
 
 export interface OwnedFile {
   readonly ledger: ImportLedger;
@@ -20,33 +18,18 @@ export interface OwnedFile {
 }
 
 /**
- * Excludes all records of organisations that ZITADEL does not accept again, because the organisations were deleted
- * there. Release 2 of ZITADEL would write the records into the deleted organisations.
- * @param callerId the id of the token's user. ZITADEL makes this user a member of each organisation that the user
- * creates
+ * Excludes all records of organisations that were deleted in ZITADEL. Release 2 would write the records into the deleted
+ * organisations. Release 4.13 creates such an organisation again for a user who was not its member, but then refuses
+ * its records.
  */
-export async function withholdDeleted(connection: ZitadelConnection, file: OwnedFile, callerId: string): Promise<void> {
-  const { ledger, owners, imports } = file;
-  const deleted = owners.deletedOrganisations;
-  if (deleted.length === 0) return;
-  const members = await readEventsOf(connection, deleted, memberEvents);
-  for (const orgId of deleted) {
-    const ofCaller = members.get(orgId)?.findLast(({ payload }) => payload.userId === callerId);
-    const hadCaller = ofCaller?.type === MEMBER_ADDED;
-    const refusal = refusesOrganisation({ isDeleted: true, hadCaller }, releaseFacts(imports));
-    if (refusal === undefined) continue;
+export function withholdDeleted({ ledger, owners, imports }: OwnedFile): void {
+  for (const orgId of owners.deletedOrganisations) {
     ledger.refuse(orgId);
-    const issue = because(refusal, { organisation: organisationText(owners, orgId) });
+    const issue = because('organisation_deleted', { organisation: organisationText(owners, orgId) });
     for (const { position } of [...ledger.documents()].filter((document) => document.orgId === orgId))
       imports.withhold(ledger.withhold(position, issue).record);
   }
 }
-
-const MEMBER_ADDED = 'org.member.added';
-const memberEvents = {
-  aggregateTypes: ['org'],
-  eventTypes: [MEMBER_ADDED, 'org.member.removed', 'org.member.cascade.removed'],
-};
 
 /**
  * Excludes each record whose id has another owner, and each record that would become a part of a record of another

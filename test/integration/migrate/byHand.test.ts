@@ -92,7 +92,7 @@ describe('the end of a migration', () => {
     const { zitadel, tokenFile } = await filledZitadel([]);
     const to = ['--to', zitadel.url, '--to-token-file', tokenFile];
     const args = ['migrate', '--from', await exportFileWith(acme), ...to, '--yes'];
-    const what = `in the console of ${zitadel.url}, delete 1 organisation that this run created, with all records: acme (Organisation acme)`;
+    const what = `in the console of ${zitadel.url}, delete 1 organisation that this run created, with all records, which can never return there: acme (Organisation acme)`;
     expect(await identityResult(args)).toHaveProperty('takeBack', [{ what }]);
     const repeated = await identityResult(args);
     expect(repeated).toHaveProperty('takeBack', [{ what: 'acme (Organisation acme) existed when this run began' }]);

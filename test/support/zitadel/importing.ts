@@ -58,10 +58,7 @@ function createOrganisation(
   const id = textAt(org, 'orgId', '');
   const name = textAt(org, 'org.name', '');
   const fault = (message: string) => ({ type: 'org', id, message });
-  if (contents.deletedIds.has(id)) {
-    const refusal = refusalOfDeleted(contents, id, release, callerId);
-    if (refusal !== undefined) return fault(refusal);
-  }
+  if (contents.deletedIds.has(id)) return fault(refusalOfDeleted[release]);
   if (contents.organisations.has(id))
     return fault(`ID=${release === '2.71' ? 'ORG-lapo2m' : 'ORG-lapo2n'} Message=Errors.Org.AlreadyExisting`);
   if (name === '') return fault('ID=COMM-deLSk Message=Errors.Org.Invalid');
@@ -87,16 +84,12 @@ function createOrganisation(
   return undefined;
 }
 
-/** Returns the error about a deleted organisation. Release 4 of July 2026 rejects it only for former members. */
-function refusalOfDeleted(contents: Contents, id: string, release: Release, callerId: string | undefined) {
-  if (release === '2.71') return 'ID=ORG-lapo2m Message=Errors.Org.AlreadyExisting';
-  if (release === '4.0') return 'ID=COMMA-Bd2jj Message=Errors.Org.Domain.AlreadyExists';
-  const isFormerMember = contents.log.events.some(
-    ({ aggregateId, type, payload }) =>
-      aggregateId === id && type === 'org.member.added' && payload.userId === callerId,
-  );
-  return isFormerMember ? `${ALREADY}.Member.AlreadyExists` : undefined;
-}
+/** The errors about a deleted organisation. */
+const refusalOfDeleted: Readonly<Record<Release, string>> = {
+  '2.71': 'ID=ORG-lapo2m Message=Errors.Org.AlreadyExisting',
+  '4.0': 'ID=COMMA-Bd2jj Message=Errors.Org.Domain.AlreadyExists',
+  '2026-07': `${ALREADY}.Member.AlreadyExists`,
+};
 
 function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
   const { section, type, id, key = id, exists, refuses, stored } = row;
