@@ -21,8 +21,8 @@ type Warning = ImportResponse['summary']['warnings'][number];
 export const noIssues: CertainIssues = { errors: [], errorsOmitted: 0, warnings: [], warningsOmitted: 0 };
 
 /**
- * Reasons of issues that the result leaves out. These issues depend on the target's records, or the command reports
- * them in its own words.
+ * Reasons of issues that `findCertainIssues` does not return. These issues depend on the target's records, or the
+ * command reports them in its own words.
  */
 const excluded = new Set<string | undefined>([
   'reference_missing',
@@ -71,8 +71,8 @@ export async function findCertainIssues(
 }
 
 /**
- * An import drops a role or an action that is missing in the target, and warns. This function converts the warning to a
- * warning that the target must have the role or action. Returns other warnings unchanged.
+ * Converts a warning that an import has dropped a missing role or action. The returned warning states that the target
+ * must have this role or action. Returns other warnings unchanged.
  */
 function partRequirement(warning: Warning): Warning {
   const { reason, params: { role, action, field = '' } = {}, ...record } = warning;

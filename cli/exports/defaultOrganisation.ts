@@ -1,8 +1,8 @@
 import type { PlaceExportOptions, PlaceFacts } from './placeInterfaces.ts';
 
 /**
- * Returns the id of the default organisation. An export leaves it out because its users, such as the token's user,
- * operate the source.
+ * Returns the id of the default organisation. An export leaves out this organisation, because its users, such as the
+ * token's user, operate the source.
  * @returns undefined if the call selects organisations, or if the source is a file
  */
 export function stayingOrganisation(

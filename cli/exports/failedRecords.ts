@@ -25,8 +25,8 @@ export interface FailedFile {
 }
 
 /**
- * Reasons of warnings about records that an import stored without some parts, because the parts are invalid or refer to
- * a failed record.
+ * Reasons of warnings that an import has stored a record without some of its parts. These parts are invalid, or refer
+ * to a failed record.
  */
 const partialReasons: ReadonlySet<string> = new Set<WarningReason>([
   'role_dropped',
@@ -35,8 +35,8 @@ const partialReasons: ReadonlySet<string> = new Set<WarningReason>([
 ]);
 
 /**
- * Stores the failed records of an import with their organisations, in the form of the imported file. If the import
- * stored all records completely, stores no file.
+ * Stores a file with the failed records of an import and their organisations, in the form of the imported file. Stores
+ * no file if the import stored every record completely.
  * @throws IdentityError if `FilePlace.store` throws it, or if the content cannot be read
  */
 export async function storeFailed(
@@ -57,7 +57,10 @@ export async function storeFailed(
   return { place, records: writing.records, missing: Math.max(0, failed - writing.records), partial: writing.partial };
 }
 
-/** Reads the file. For each error, counts the records with the type and the id that the error contains. */
+/**
+ * Reads the imported file, and counts the records to which each error can belong. These are the records with the type
+ * and the id in the error.
+ */
 async function find(
   content: ExportFile,
   failed: FailedRecords,
@@ -73,8 +76,8 @@ async function find(
 }
 
 /**
- * Counts of the records that have the same type and id in a file. The first reading counts all of them as `records`.
- * The second reading counts the valid records as `passed`.
+ * Counts of the records that have the same type and id in a file. `records` counts all of them during the first
+ * reading. During the second reading, `passed` counts the valid records that were read so far.
  */
 interface Namesakes {
   readonly errors: number;
@@ -88,8 +91,8 @@ interface Namesakes {
 class FailedRecords {
   private readonly byName = new Map<string, Namesakes>();
   /**
-   * The organisations about which the response lists errors. `missing` contains those organisations that the target
-   * does not have. All records of the organisations in `missing` have failed.
+   * The organisations about which the response lists errors. The target does not have the organisations in `missing`,
+   * so all their records have failed.
    */
   private readonly orgIds = new Set<string>();
   private readonly missing: ReadonlySet<string>;
@@ -139,8 +142,9 @@ class FailedRecords {
   }
 
   /**
-   * Counts how many of a record and its nested records have failed. If several valid records have the same id, the
-   * import accepts the first. If the target lacks the organisation, all its records have failed.
+   * Counts the failed records among the given record and its nested records. If several valid records have the same id,
+   * the import accepts the first, so the errors belong to the later records. If the target lacks the organisation, all
+   * its records have failed.
    */
   countIn(record: OrganisationRecord): number {
     const named = this.named(record);
@@ -168,7 +172,8 @@ class FailedRecords {
   }
 
   /**
-   * Returns an entry for the given record and for each of its nested records, if the response lists errors about it.
+   * Returns the counts for the given record and for each of its nested records. Leaves out records about which the
+   * response lists no errors.
    */
   private named(record: OrganisationRecord) {
     return [record, ...nestedRecords(record, []).map((nested) => nested.record)].flatMap((each) => {

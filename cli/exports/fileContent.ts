@@ -19,8 +19,8 @@ export const undisposed = { [Symbol.asyncDispose]: async () => {} };
 export type CountBytes = (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
 /**
- * Returns content that a caller can read repeatedly. Its method `fraction` returns which part of the stored bytes was
- * read.
+ * Returns content that a caller can read repeatedly. Its method `fraction` returns the fraction of the stored bytes
+ * that was read.
  * @param isPlain whether the stored bytes are not compressed
  * @param open reads the decompressed content, and passes the stored bytes through `count`
  */
@@ -120,8 +120,8 @@ export async function* readExportJson(place: string, content: AsyncIterable<Uint
 }
 
 /**
- * Converts an error about a damaged file, or about a file that is not an export, to an error with the place's name.
- * Returns other errors unchanged.
+ * Converts a `JsonError`, which reports a damaged file or a file that is not an export, to an error with the place's
+ * name. Returns other errors unchanged.
  */
 export function sourceError(place: string, error: unknown): unknown {
   if (!(error instanceof JsonError)) return error;

@@ -47,9 +47,9 @@ export class FileSecrets implements RecordVisitor {
   }
 
   /**
-   * Returns the kinds of secrets that an import of the file can change. These are the kinds that the file contains, and
-   * the kinds that the export included although the source had none. Client secrets belong to the kind `passwords`, as
-   * in an export.
+   * Returns the kinds of secrets that an import of the file can change. The file contains secrets of these kinds, or its
+   * export included the kinds although the source had no such secrets. Client secrets belong to the kind `passwords`,
+   * as in an export.
    */
   selection(request: ExportedRequest): SecretSelection {
     const { withPasswords, ...others } = this.stated(request);
@@ -93,8 +93,8 @@ const MAX_PROVIDER_USERS = 100;
 export class FileFacts implements RecordVisitor {
   private readonly imports: ImportFacts | undefined;
   /**
-   * Records that refer to identity providers which the file has not contained so far. The providers may still follow.
-   * The records are grouped by section, organisation and identity providers.
+   * Records that refer to identity providers which the file has not contained so far. The file may contain the
+   * providers later. The records are grouped by section, organisation and identity providers.
    */
   private readonly providerUsers = new Map<string, ProviderUsers>();
   /** The size of each section of the file, by the section's name. `bytes` is the size of the JSON without secrets. */
@@ -104,7 +104,7 @@ export class FileFacts implements RecordVisitor {
   private lists = newLists();
 
   /**
-   * @param imports receives the records of the file. If undefined, `leftToDo` returns no steps about missing identity
+   * @param imports receives the records of the file. If absent, `leftToDo` lists no steps about missing identity
    * providers
    */
   constructor(imports?: ImportFacts) {

@@ -33,7 +33,7 @@ export async function* readItems(
   reader.end();
 }
 
-/** Returns an empty object if the item is not a record. */
+/** Returns the record that an item contains. Returns an empty object if the item is not a record. */
 export function recordOf({ value }: ExportFileItem): JsonObject {
   return isJsonObject(value) ? value : {};
 }

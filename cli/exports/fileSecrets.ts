@@ -11,7 +11,7 @@ import type { ExportedRequest } from './recordCounter.ts';
  * Requires that a call selects all kinds of secrets that an import of the file can change. An import always uses the
  * whole file, so it cannot leave out a kind.
  * @param request the secrets that the export of the file included, according to the file's manifest
- * @throws IdentityError USAGE_INVALID if the call does not select one of these kinds
+ * @throws IdentityError USAGE_INVALID if the call leaves out a kind that the import can change
  */
 export function requireSelected(
   name: string,

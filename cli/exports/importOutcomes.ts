@@ -28,8 +28,8 @@ export function outcomeCounts({
 }
 
 /**
- * Returns the number of records whose outcome is final. Counts neither records that imports ignore nor deleted records,
- * which the imported file does not contain.
+ * Returns the number of records whose outcome is final. Leaves out records that imports ignore. Leaves out deleted
+ * records too, because the imported file does not contain them.
  */
 export function countSettled({
   notCarried: _,
@@ -45,8 +45,9 @@ export function countSettled({
 const severalRequests = { type: 'import', ...warn('requests_repeated', {}) };
 
 /**
- * Returns a warning that the last response counts the records of earlier requests as unchanged. Returns no warning if
- * no record is unchanged, or if the summary already contains this warning.
+ * Returns a warning for an import that was requested several times. The warning explains that the last response counts
+ * the records of earlier requests as unchanged. Returns no warning if no record is unchanged, or if the summary already
+ * contains this warning.
  */
 export function repetitionWarnings({
   unchanged,

@@ -8,10 +8,7 @@ export interface ImportResponse extends Omit<ServedResponse, 'summary'> {
   /** Records that ZITADEL wrote into a different organisation than the file specifies. */
   readonly elsewhere?: ServedResponse['errors'];
   readonly summary: ServedResponse['summary'] & {
-    /**
-     * The numbers of unconfirmed records by section. The import sent these records, but ZITADEL did not return them
-     * afterwards.
-     */
+    /** For each section, the number of records that the import sent, but that never appeared in ZITADEL's exports. */
     readonly unconfirmed?: ServedResponse['summary']['failed'];
   };
 }

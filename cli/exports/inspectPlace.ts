@@ -21,7 +21,7 @@ export interface PlaceInspection extends Inspection {
 
 interface Reading {
   readonly visitor?: RecordVisitor | undefined;
-  /** The name of this reading in the progress output. */
+  /** The name of the phase in the progress output. */
   readonly label?: string;
   /** Called with the validated file. May read the file again. */
   readonly use?: (file: ExportFile, inspection: Inspection) => Promise<void>;
@@ -47,13 +47,13 @@ export function inspectPlace(
   return interruptible(signal, NOTHING_CHANGED, async () => {
     await using resources = new AsyncDisposableStack();
     const counter = new RecordCounter(name, required);
-    // `use` may read the content after the end of the phase below. So the content is disposed of at the end of this
+    // `use` may read the content after `trackPhase` has returned. So the content is disposed of only at the end of this
     // function.
     const content = resources.use(await readExport(options, signal));
-    // Discards the records that an earlier, interrupted reading has passed to the visitor.
+    // An interrupted attempt may have passed records to the visitor. `reset` discards them.
     visitor?.reset();
-    // A place that is a file ignores the options of `readExport`, and returns all its organisations. So the reading
-    // below selects the organisations.
+    // A place that is a file ignores the options of `readExport`, and returns all its organisations. So `isSelected`
+    // selects the organisations during the reading.
     const reading = { isSelected: organisationFilter(options), visitor };
     const once = use === undefined ? content.once : undefined;
     const { file, inspection } = await trackPhase(output, label, meterOf(content, counter, expected), async () => {

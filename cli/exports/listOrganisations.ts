@@ -4,7 +4,7 @@ import { textAt } from '../../shared/json/jsonObject.ts';
 import { makeRepeatable } from './fileContent.ts';
 import type { DatabasePlace, ListedOrganisation } from './placeInterfaces.ts';
 
-/** Lists the organisations of a place. Reads them from an export that contains only the organisations themselves. */
+/** Lists the organisations of a place. For this, requests an export of the organisations without their records. */
 export async function listExportedOrganisations(
   readExport: DatabasePlace['readExport'],
   signal: AbortSignal,

@@ -23,8 +23,8 @@ export function deletionsOf({ deletions = [], summary }: ImportResponse): Mirror
 }
 
 /**
- * The output lists the deleted records of these sections. Each value is the type of the section's records. For all
- * other sections, the output contains only numbers.
+ * The output lists each deleted record of these sections. For all other sections, it contains only the number of
+ * deleted records. Each value is the type of the section's records.
  */
 const listedSections: ReadonlyMap<string, string> = new Map([
   ['humanUsers', 'human_user'],
@@ -65,10 +65,10 @@ interface Asked extends Pick<Surroundings, 'stdin' | 'stderr' | 'signal' | 'envi
 }
 
 /**
- * @param about lines that the command prints before the question
- * @returns the number of deletions that the user has confirmed. Undefined if the user did not confirm it, or if the
- * command cannot ask
- * @throws IdentityError MIRROR_DELETES_TOO_MUCH if `--max-deleted` is smaller than the number
+ * @param about lines that the command prints before it asks the user
+ * @returns the number of deletions that the user has confirmed. Undefined if the user did not confirm it, or if there
+ * is no terminal at which the command can ask
+ * @throws IdentityError MIRROR_DELETES_TOO_MUCH if the number of deletions is larger than `--max-deleted`
  */
 export async function confirmDeletions(
   { deleted }: Pick<MirrorDeletions, 'deleted'>,

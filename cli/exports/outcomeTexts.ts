@@ -2,7 +2,7 @@ import { words } from '../../shared/errors/nouns.ts';
 import { findSection, organisationSection } from '../../shared/organisation/allSections.ts';
 import { countList } from '../terminal/numberTexts.ts';
 
-/** The counts of this outcome can contain unknown fields of the file, and not only sections. */
+/** For this outcome, the keys of the counts are sections, or unknown fields of the file. */
 const NOT_CARRIED = 'not carried';
 
 /** Returns the line with an outcome's counts, such as `created: people 2`. */

@@ -14,14 +14,17 @@ import type { ProgressOutput } from '../terminal/progress.ts';
 import type { acceptableLosses } from '../terminal/valueFormats.ts';
 import type { ImportResponse } from './importResponse.ts';
 
-/** A kind of loss in ZITADEL. A call fails because of such a loss unless the call accepts this kind. */
+/**
+ * A kind of data loss in an export from ZITADEL, or in an import into ZITADEL. Such a loss is an error unless the call
+ * accepts losses of this kind.
+ */
 export type AcceptableLoss = (typeof acceptableLosses)[number];
 
 /** Options of the command for an export or import. Requests to an instance do not contain these options. */
 interface CallOptions {
-  /** The time limit in milliseconds. If it is undefined, the place uses its own time limit. */
+  /** The time limit in milliseconds. If absent, the default limit of the place applies. */
   readonly timeoutMs?: number | undefined;
-  /** The losses in ZITADEL that the call accepts. Any other loss is an error. */
+  /** The kinds of losses in ZITADEL that the call accepts. A loss of any other kind is an error. */
   readonly accepted?: readonly AcceptableLoss[] | undefined;
   /**
    * The kinds of secrets that the call requests. If the export contains no secrets of a requested kind, then the source
@@ -33,7 +36,7 @@ interface CallOptions {
 /** A place that is a file ignores these options, because the command always reads a file completely. */
 export interface PlaceExportOptions extends ExportRequestOptions, CallOptions {
   /**
-   * Called for each organisation that the place fails to export. Without this function, the first such error ends the
+   * Called for each organisation that the place fails to export. If this function is absent, the first failure ends the
    * export.
    */
   readonly onUnexported?: (organisation: UnexportedOrganisation) => void;
@@ -73,7 +76,10 @@ export interface ExportFile extends AsyncDisposable {
   readonly losses?: readonly string[];
   /** Warnings about left-out or unknown content. The list grows while the caller reads the export. */
   readonly notices?: readonly RecordWarning[];
-  /** Whether `open` itself validates the content, and passes its items, such as records, to `onItems`. */
+  /**
+   * Present if `open` validates the content itself. It then passes the items of the content, such as records, to
+   * `onItems`.
+   */
   readonly isValidated?: true;
   /**
    * Reads the decompressed bytes of the export.
@@ -83,7 +89,7 @@ export interface ExportFile extends AsyncDisposable {
   open(signal: AbortSignal, onItems?: (items: readonly ExportFileItem[]) => void): AsyncIterable<Uint8Array>;
   /** An alternative to `open` for a caller that validates the export and its manifest in a single reading. */
   readonly once?: {
-    /** Reads the bytes without the checks of `ExportFile.open`. */
+    /** Reads the bytes, but does not check them as `ExportFile.open` does. */
     open(signal: AbortSignal): AsyncIterable<Uint8Array>;
     /** Creates the place's own error about a damaged export. */
     damaged?(problem: string): Error;
@@ -134,19 +140,20 @@ export interface DoneRecords {
   readonly total: number;
   /** The number of processed records that existed before the import. */
   readonly unchanged?: number;
-  /** The number of processed bytes. If this is set, `total` is a number of bytes, too. */
+  /** The number of processed bytes. If present, `total` is a number of bytes, otherwise a number of records. */
   readonly bytes?: number;
 }
 
 export interface ImportMeter {
   /**
-   * Called at the start of each phase, and again in the same phase if another function `done` applies.
-   * @param done returns the progress. Without this function, the progress is the share of the content that was read
+   * Called at the start of each phase. Called again during a phase if another function `done` returns the progress from
+   * then on.
+   * @param done returns the progress. If absent, the progress is the share of the content that was read
    */
   readonly onPhase: (phase: ImportPhase, done?: () => DoneRecords) => void;
   /**
-   * Called with an operation when the target begins to wait for that operation. Called with undefined when the wait
-   * ends.
+   * Called with another operation when the target begins to wait for the end of that operation. Called with undefined
+   * when the wait ends.
    */
   readonly onWait: (holder: LockHolder | undefined) => void;
   /** Called once if the target expects that the timeout will interrupt the import. */
@@ -166,10 +173,10 @@ export interface DatabasePlace extends Source {
     signal: AbortSignal,
   ): Promise<ImportResponse>;
   /**
-   * Prepares an import for a caller that reads the file only once, for both the dry run and the import. Undefined for a
-   * place whose `import` reads the file itself.
-   * @param database receives the file's records from the prepared import, and later the target's records from the
-   * caller
+   * Prepares an import for a caller that reads the file only once, and uses this reading for both the dry run and the
+   * import. Undefined for a place whose `import` reads the file itself.
+   * @param database first receives the file's records from the prepared import. Later receives the target's records
+   * from the caller
    */
   prepareImport?(database: RunDatabase, signal: AbortSignal): Promise<PreparedImport | undefined>;
   /**
@@ -178,20 +185,20 @@ export interface DatabasePlace extends Source {
    */
   organisations(signal: AbortSignal): Promise<readonly ListedOrganisation[]>;
   /**
-   * Reads facts about the place. Also finds out which of the given operations the token permits. Changes nothing.
+   * Reads facts about the place, and which of the given operations the token permits. Changes nothing.
    * @throws IdentityError if the place is unreachable or not a known service, or if it rejects the token
    */
   facts(operations: readonly PlaceOperation[], signal: AbortSignal): Promise<PlaceFacts>;
 }
 
 /**
- * An import that `prepareImport` has prepared. It is a visitor: while the caller reads the file, it receives the file's
- * records.
+ * An import that `prepareImport` has prepared. As a visitor, it receives the file's records while the caller reads the
+ * file.
  */
 export interface PreparedImport extends RecordVisitor {
   /**
    * Imports the file, or makes a dry run.
-   * @param read reads the file. Not called if a dry run has already read the file
+   * @param read reads the file. Not called for an import after a dry run, because the dry run has read the file
    * @throws IdentityError if the whole import fails
    */
   import(

@@ -4,11 +4,12 @@ import { createBodyStorage, type ReceivedBody } from '../../shared/http/bodyStor
 import { compressFor, readExportJson, storeContent, storedContent } from './fileContent.ts';
 import type { ExportFile, FilePlace } from './placeInterfaces.ts';
 
-/** A place for an export. Only this process can read the place. `readExport` always returns the whole export. */
+/** A place that stores an export for this process alone. `readExport` always returns the whole export. */
 interface PrivateFile extends FilePlace, AsyncDisposable {
   readExport(): Promise<ExportFile>;
   /**
-   * Returns an export with the same content. While the caller reads the returned export, this place stores its bytes.
+   * Returns an export with the same content as the given export. While a caller reads the returned export, this place
+   * stores its bytes.
    */
   storing(content: ExportFile & Required<Pick<ExportFile, 'once'>>): ExportFile;
 }
@@ -40,8 +41,8 @@ export function openPrivateFile(name: string): PrivateFile {
         await close();
         const copy = new PassThrough();
         const kept = keep(copy, signal);
-        // The loop below already throws the error of `kept`. Without this handler, the error would also end the
-        // process.
+        // If `kept` fails, the code below throws its error. Without this handler, Node.js would also end the process
+        // because of the rejected promise.
         kept.catch(() => undefined);
         try {
           for await (const chunk of once.open(signal)) {

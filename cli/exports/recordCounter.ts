@@ -62,12 +62,12 @@ export class RecordCounter {
   }
 
   /**
-   * Yields the bytes of a file, and counts the file's records. Each call begins at zero. If `content.isValidated` is
-   * set, the content passes its records to the counter. Otherwise, the counter finds the records in the bytes.
-   * @param isValidated whether the receiver of the bytes validates the records. By default, this function checks their
+   * Yields the bytes of a file, and counts the file's records. Each call counts from zero. If `content.isValidated` is
+   * set, the content itself passes its records to the counter. Otherwise, the counter finds the records in the bytes.
+   * @param isValidated whether the reader of the bytes validates the records. If absent, this function checks their
    * JSON
-   * @throws IdentityError after the last byte if the file is invalid or incomplete, lacks a selected organisation, or
-   * contains no organisation. At that time, the target has not used the file yet
+   * @throws IdentityError if the file is invalid or incomplete, lacks a selected organisation, or contains no
+   * organisation. Throws it only after the last byte, when the target has not used the file yet
    */
   async *count(
     content: Pick<ExportFile, 'open' | 'isValidated'>,
@@ -96,12 +96,12 @@ export class RecordCounter {
       this.hasOrganisations ||= organisation !== undefined;
       if (organisation === undefined) this.addManifest(item);
       else if (name === 'orgId') this.missing.delete(String(item.value));
-      // Only items of sections are records. Lists inside the login policy of a v1 file are items too, but they are
-      // fields of the policy.
+      // Only items of sections are records. The login policy of a v1 file contains lists, which are items too. These
+      // lists are fields of the policy, not records.
       else if (name === organisationSection.name || findSection(name) !== undefined) {
         this.records++;
-        // A file for ZITADEL can have a second entry for an organisation. Only the first entry contains the
-        // organisation's own record.
+        // A file for ZITADEL can contain two entries for an organisation. Only the first entry contains the record of
+        // the organisation itself.
         if (name === organisationSection.name) this.organisations++;
       }
     }
@@ -111,7 +111,7 @@ export class RecordCounter {
     const manifest = uniqueValue(item);
     if (!isJsonObject(manifest)) return;
     for (const name of statements.filter((statement) => Object.hasOwn(manifest, statement))) {
-      // Ignores a field of the manifest if another tool has written the field with another type.
+      // Ignores a field of an unexpected type, because another tool may have written the manifest.
       const { data = {} } = exportedRequest.safeParse({ [name]: manifest[name] });
       this.request = { ...this.request, ...data };
     }

@@ -28,7 +28,7 @@ export interface ReadContent {
   /** The name of the content's source in messages. */
   readonly name: string;
   readonly content: ExportFile;
-  /** If undefined, the transfer uses a new counter. */
+  /** Counts the content's records. If absent, the transfer creates a counter. */
   readonly counter?: RecordCounter;
 }
 
@@ -128,7 +128,7 @@ export function changedText(
   return `${reported}, all unchanged, but may have written further records, which remain`;
 }
 
-/** Creates a meter for work whose total is known as a number of records or bytes. */
+/** Creates a meter for work whose total number of records or bytes is known. */
 export function meterOfRecords(read: () => DoneRecords): Meter {
   const shareOf = ({ records, bytes = records, total }: DoneRecords) => (total === 0 ? undefined : bytes / total);
   return {
@@ -159,8 +159,8 @@ export function meterOf(content: ExportFile, counter: RecordCounter, expected = 
 }
 
 /**
- * Returns the same content. During the first complete reading, `counter` counts the records. The reader must validate
- * the records. The caller still disposes of the original content.
+ * Returns the same content, but counts its records with `counter` during the first complete reading. The reader must
+ * validate the records. The caller still disposes of the original content.
  * @param onRead called at the end of the first complete reading
  */
 export function countedContent(content: ExportFile, counter: RecordCounter, onRead = () => {}): ExportFile {

@@ -1,5 +1,5 @@
-// Writes export files in the form that ZITADEL imports without loss; see zitadel 4.6. The command itself writes this
-// form, because the exported place can be ZITADEL too.
+// Writes export files in the form that ZITADEL imports without loss; see zitadel 4.6. The command converts exports to
+// this form itself. So it can convert the exports of ZITADEL as well as those of this service.
 
 import { withoutEmpty } from '../../shared/defined.ts';
 import type { FilePass } from '../../shared/exportFile/filePass.ts';
@@ -62,7 +62,10 @@ class ZitadelFile {
   private readonly signal: AbortSignal;
   private readonly writer = new FileWriter();
   private isOpen = false;
-  /** The sections with records that refer to projects of other organisations. A second pass writes such records. */
+  /**
+   * The sections with records that refer to projects of other organisations. The file contains such records after the
+   * first entries of all organisations.
+   */
   private readonly late = new Set<string>();
   private manifest: JsonObject = {};
   /**
@@ -143,7 +146,7 @@ class ZitadelFile {
   }
 
   /**
-   * Removes references to identity providers that the file lacks, because ZITADEL would drop a record with such
+   * Removes references to identity providers that the file lacks, because ZITADEL does not import a record with such
    * references.
    */
   private textOf(item: OwnedItem): string {
@@ -186,8 +189,8 @@ class ZitadelFile {
     const { instanceId: _, leftToDo: __, leftToDoOmitted: ___, ...manifest } = this.manifest;
     const { leftToDo = [], leftToDoOmitted = 0 } = statedSteps.parse(this.manifest);
     const { zitadel, exported } = this.steps;
-    // Only steps about organisations that the export left out are copied from the export's manifest. All other steps
-    // were computed from the records.
+    // Steps about organisations that the export left out are copied from the export's manifest, because they cannot be
+    // computed from the records. All other steps were computed from the records.
     const ofSource = leftToDo.filter(({ reason }) => reason === omittedOrganisations.reason);
     const omitted = zitadel.omitted + Math.max(0, leftToDoOmitted - exported.omitted);
     return {

@@ -15,16 +15,16 @@ export function requireSecrets(call: MigrationCall): void {
 }
 
 /**
- * Whether `--with` or the user's answer selects the secrets to move. If neither selects them, the source is a file, and
- * all its secrets move.
+ * True if `--with` or the user's answer selects the secrets to move. False if the call has no `--with` and the source
+ * is a file, because then all its secrets move.
  */
 export function selectsSecrets({ options: { with: requestedSecrets, from } }: MigrationCall): boolean {
   return requestedSecrets !== undefined || !isFilePlace(from);
 }
 
 /**
- * The possible answers of the user, each with the selected kinds of secrets. `--with` permits all other combinations
- * too.
+ * The answers that the user can choose, each with the kinds of secrets that it selects. Only `--with` permits other
+ * combinations.
  */
 const answers: Readonly<Record<string, readonly SecretKind[]>> = {
   'passwords, otp and keys': ['passwords', 'otp', 'keys'],
@@ -35,7 +35,8 @@ const answers: Readonly<Record<string, readonly SecretKind[]>> = {
 
 /**
  * If the call has no `--with`, asks the user at the terminal which secrets move, and adds the answer to the settings.
- * If the source is a file, first selects all kinds. The command corrects this selection after it has read the file.
+ * If the source is a file, selects all kinds without a question; the command corrects this selection after it has read
+ * the file.
  */
 export async function chooseSecrets(
   call: MigrationCall,

@@ -10,7 +10,7 @@ import type { ConcernedPerson } from './migrationTypes.ts';
 const personTypes: readonly string[] = [humanUserSection.error.type, SEED_TYPE];
 const links = recordSection('userLinks');
 
-/** Lists the people whom the notices concern. Reads their names and addresses from the export. */
+/** Lists the people whom the given errors and manual steps concern. Reads their names and addresses from the export. */
 export async function listConcernedPeople(
   { database, signal }: MigrationRun,
   notices: readonly Notice[],
@@ -32,7 +32,7 @@ export async function listConcernedPeople(
   return [...people.values()];
 }
 
-/** A person who is in both lists gets the reasons of both. */
+/** Joins two lists of people. A person who is in both lists gets the reasons of both lists. */
 export function joinPeople(
   people: readonly ConcernedPerson[],
   others: readonly ConcernedPerson[],

@@ -39,12 +39,12 @@ interface OrganisationCredentials {
 interface CredentialTarget {
   readonly zitadel?: ReleaseRange | undefined;
   /**
-   * Outcomes of the comparison. The import will make records with these outcomes equal to the source's records. Absent
-   * if the import has ended.
+   * Outcomes of the comparison. If a record has such an outcome, the import will make the target's record equal to the
+   * source's record. Absent if the import has ended.
    */
   readonly arrives?: readonly ComparedPair['outcome'][];
   /**
-   * Whether the import sends or omits password hashes that can cause ZITADEL to reject people. Absent if ZITADEL
+   * Whether the import sends or omits the password hashes because of which ZITADEL can reject people. Absent if ZITADEL
    * accepts all hashes, or if the import has ended.
    */
   readonly hashes?: keyof typeof refusedHash | undefined;
@@ -53,9 +53,8 @@ interface CredentialTarget {
 const { password, totp } = personCredentials;
 
 /**
- * Counts the people whose password, second factors and state are equal in source and target. Lists all other people by
- * reason. If the target is ZITADEL, a person counts only if the person is active and ZITADEL by default verifies the
- * person's hash.
+ * Counts the people whose password, second factors and state are equal in source and target. If the target is ZITADEL,
+ * counts only active people whose hash ZITADEL verifies with its default settings. Lists all other people by reason.
  */
 export class CredentialTally {
   private readonly target: CredentialTarget;
@@ -84,8 +83,8 @@ export class CredentialTally {
   }
 
   /**
-   * The counts of people. They are complete only after all records were added, because the state of an organisation
-   * decides about its people, and the organisation's record comes after the people.
+   * The counts of people. They are complete only after all records were added. The reason is that an organisation's
+   * record comes after its people, and that the organisation's state decides whether its people count.
    */
   get credentials(): Omit<CredentialSummary, 'secondFactors'> {
     const others = new Map(
@@ -144,7 +143,10 @@ export class CredentialTally {
     return this.stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }
 
-  /** Returns a reason if only the target has a credential of a person who has no password in the source. */
+  /**
+   * For a person without a password in the source, returns why the person's credentials differ in the target. Returns
+   * undefined if they do not differ, or if the target does not have the person.
+   */
   private additionalReason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target?.hashFormat !== undefined) return 'with a password in the target only';
     return target && this.factorReason(source, target);
@@ -189,7 +191,8 @@ function emailFactorReason({ otpEmail: source = false }: RecordContent, { otpEma
 
 /**
  * Returns the content that a person's record will have in the target after an overwriting import. If the export lacks a
- * credential, the target keeps its credential, unless the export proves that the source does not have the credential.
+ * credential, the target keeps its own. But if the export proves that the source does not have the credential, the
+ * target loses it.
  */
 function arriving(first: RecordContent, second: RecordContent | undefined): RecordContent {
   if (second === undefined) return first;

@@ -34,8 +34,8 @@ const HASHED_ANEW =
   'ZITADEL has another hash of the password: a login has hashed the password again, or the password was changed in ZITADEL; hashes do not show which of the two happened';
 
 /**
- * Explains a differing password hash separately from the other fields, because ZITADEL may replace a hash when a person
- * logs in.
+ * Explains a differing password hash, and uses `explainOthers` for the other fields. A hash has its own reason, because
+ * ZITADEL may replace a hash when a person logs in.
  * @param mayBeHashedAnew whether the person may have existed in ZITADEL before the import
  */
 export function explainBesideHash(

@@ -88,7 +88,7 @@ async function prepareImport(run: MigrationRun, { place, kind }: OpenSide): Prom
 }
 
 /**
- * Returns the options for another export of the source. The options exclude the same organisations as the first export.
+ * Returns the options for a later export of the source. They exclude the organisations that the first export left out.
  */
 export function currentOptions(run: MigrationRun): PlaceExportOptions {
   return { ...sourceOptions(run.settings), excludedOrgIds: run.exported.leftOut.map(({ orgId }) => orgId) };
@@ -96,8 +96,8 @@ export function currentOptions(run: MigrationRun): PlaceExportOptions {
 
 /**
  * Stores the export of the source in the private file.
- * @returns the inspection of the export if this function has validated it. Undefined if the caller must validate the
- * stored file, for example because the source is an object
+ * @returns the result of the validation if this function has validated the export. Otherwise undefined, for example for
+ * an object; the caller must then validate the stored file
  */
 async function stageSource(
   run: MigrationRun,
@@ -125,7 +125,7 @@ function inspectStaged(run: MigrationRun, visitor: RecordVisitor, read: Place): 
   return inspectPlace(read, options, run, { visitor, label: `checking ${run.export.name}` });
 }
 
-/** If an import fails with one of these errors, the target has not changed anything. */
+/** Errors after which the target is certainly unchanged. */
 const refusals = [
   organisationsExist,
   mirrorChanged,
@@ -146,8 +146,8 @@ export async function importExport(run: MigrationRun, target: DatabasePlace): Pr
     run.step = 'importing';
     if (run.isRepeated)
       return await sendExport(run, target, { ...options, onConflict: recordConflict(options.onConflict) });
-    // A prepared import into ZITADEL reads the records from the run's database, and never calls `onRead`. So any error
-    // of such an import counts as an error after sending.
+    // If the import was prepared, it reads the records from the run's database, and never calls `onRead`. So all its
+    // errors are treated as errors after sending.
     let isSent = run.prepared !== undefined;
     const onRead = () => {
       isSent = true;

@@ -7,8 +7,8 @@ import type { OpenSide } from './openSides.ts';
 const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);
 
 /**
- * If the target is ZITADEL, warnings about records become manual steps. Warnings with these reasons are exceptions, and
- * remain warnings.
+ * If the target is ZITADEL, warnings about records become manual steps. Only warnings with these reasons remain
+ * warnings.
  */
 const keptReasons: ReadonlySet<string> = new Set([
   'privilege_added',
@@ -17,9 +17,9 @@ const keptReasons: ReadonlySet<string> = new Set([
 ] satisfies WarningReason[]);
 
 /**
- * Sorts the errors, warnings and manual steps of an import or of a dry run. If the target is ZITADEL, warnings become
- * manual steps, except warnings about the file, secrets, privileges and deleted records. For other targets, leaves out
- * warnings about unverified hashes, because this service verifies these hashes.
+ * Sorts the errors, warnings and manual steps of an import or of a dry run. If the target is ZITADEL, warnings about
+ * records become manual steps, except warnings with a reason in `keptReasons`. For other targets, leaves out warnings
+ * about unverified hashes, because this service verifies these hashes.
  * @param leftToDo the manual steps that follow from the export
  */
 export function sortNotices(
@@ -29,7 +29,7 @@ export function sortNotices(
 ) {
   const { errors = [], summary } = response ?? {};
   const { warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
-  // Leaves out warnings that secrets are not compared, because a migration compares secrets itself.
+  // Leaves out warnings that the import does not compare secrets, because the migration compares them in another step.
   const warnings = (summary?.warnings ?? []).filter(({ type }) => type !== 'not_compared');
   const kept = { errors, errorsOmitted, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
   if (kind !== 'zitadel') return { ...kept, warnings: warnings.filter(({ reason }) => reason !== 'hash_unverified') };

@@ -43,7 +43,9 @@ interface SeenOrganisations {
   /** The created organisations that the response lists. It lists at most 10,000. */
   readonly created: readonly string[];
   readonly createdCount: number;
-  /** The migrated organisations that existed in the target before the run, and those that exist after it. */
+  /**
+   * The migrated organisations that the target had before the run (`before`), and that it has after the run (`after`).
+   */
   readonly before: ReadonlySet<string>;
   readonly after: ReadonlySet<string>;
   readonly names: ReadonlyMap<string, string>;
@@ -63,7 +65,8 @@ export function listTakeBack(
     sorted.slice(index * DELETED_AT_ONCE, (index + 1) * DELETED_AT_ONCE),
   );
   const createdIds = new Set(created);
-  // An organisation that the target rejected is not in `after`, and so not in `unseen`.
+  // The organisations that the target has only since this run, but that the response does not list as created. Rejected
+  // organisations are not among them, because they are not in `after`.
   const unseen = after.difference(before).difference(createdIds);
   const doubt =
     createdCount > created.length
@@ -77,7 +80,7 @@ export function listTakeBack(
           what: `delete ${organisations} in ${place}, with all records`,
           command: instanceDeletion(orgIds, place),
         };
-      // This step has no command, because the user can delete organisations in ZITADEL's console.
+      // For ZITADEL, the step has no command, because the user can delete organisations in ZITADEL's console.
       const listed = orgIds.map((orgId) => named(orgId, names.get(orgId))).join(', ');
       const what = `in the console of ${place}, delete ${organisations}, with all records, which can never return there: ${listed}`;
       return { what };
@@ -135,7 +138,7 @@ function deletionCommand(orgId: string, { place, kind, file }: Pick<TokenUser, '
   return instanceDeletion([orgId], place);
 }
 
-/** Returns a command that must run with access to the instance's database. */
+/** Returns the command that deletes the organisations. It needs access to the instance's database. */
 function instanceDeletion(orgIds: readonly string[], place: string): string {
   const parsed = parsePlace(place);
   const isFirestore = parsed.kind === 'database' && parsed.firestore !== undefined;

@@ -48,15 +48,16 @@ export async function migrate(call: MigrationCall): Promise<Output> {
   if (place.takes === 'files') await place.requireFree?.(call.signal);
   const settings = await chooseSecrets(call, requestedSettings, sides.source);
   await using run = new MigrationRun(call, settings, sides);
-  // This text appears at once, so that the user does not send a second signal, which would end the process.
+  // The command prints this text immediately after a signal. Otherwise, the user might send a second signal, which
+  // would end the process.
   const interrupting = () => call.stderr.write('\ninterrupting the migration\n');
   if (!json) call.signal.addEventListener('abort', interrupting);
   const version = await fileVersion(run);
   try {
     return await doSteps(call, run, sides, version);
   } catch (error) {
-    // A file that changes while the command reads it can appear damaged. In that case, the user gets the error about
-    // the change.
+    // If a file changes while the command reads it, the file can appear damaged. The user then gets the error that the
+    // file has changed.
     const isChanged = version !== (await fileVersion(run).catch(() => version));
     const isPlanning = run.step === 'planning' && !call.signal.aborted;
     throw stopError(call, run, isPlanning && isChanged ? changedSource(run) : error);
@@ -80,7 +81,8 @@ async function doSteps(
   const made = await makePlan(run, sides);
   if (expect !== undefined) await requireUnchanged(call, run, made, expect);
   const isEmpty = isEmptyPlan(made.plan);
-  // The digest is for a later call with --expect. A call with --yes migrates at once and needs no digest.
+  // The user can pass the printed digest to a later call with --expect. A call with --yes needs no digest, because it
+  // migrates at once.
   const digest = isEmpty || (yes && !isDryRun) ? undefined : (expect ?? (await planDigest(made.shown)));
   const planned = [...planBlocks(made.plan), ...digestBlocks(digest)];
   if (isDryRun || isEmpty) {
@@ -188,8 +190,9 @@ async function requireSameTarget(
 }
 
 /**
- * If `--on-conflict` is `fail`, rejects organisations that the target already has, before the command reads the
- * target's records.
+ * If `--on-conflict` is `fail`, requires that the target has none of the organisations. The command calls this function
+ * before it reads the target's records.
+ * @throws IdentityError if the target already has one of the organisations
  */
 async function requireNewOrganisations(call: MigrationCall, run: MigrationRun, { place }: OpenSide): Promise<void> {
   if (run.settings.onConflict !== 'fail' || place.takes === 'files') return;
@@ -209,7 +212,8 @@ async function requireNewOrganisations(call: MigrationCall, run: MigrationRun, {
 function existingOrganisations(call: MigrationCall, { settings }: MigrationRun, existing: string): Error {
   const { from, to } = settings;
   const next = callCommand(call, settings, { 'on-conflict': false, expect: false });
-  // An import of a file always includes all organisations of the file, so --exclude-org is no remedy.
+  // If the source is a file, --exclude-org is no remedy, because an import of a file always includes all its
+  // organisations.
   const others = isFilePlace(from)
     ? 'export the source again without these organisations'
     : 'exclude these organisations with --exclude-org';
@@ -259,7 +263,7 @@ function planOutput(
 function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unknown {
   if (isUsageError(error) || [planChanged, sourceChanged, targetChanged].some((kind) => kind.is(error))) return error;
   const isInterrupted = call.signal.aborted || commandInterrupted.is(error);
-  // Another caller may have created the organisations in the target after the command had looked for them.
+  // Another caller may have created these organisations after the command had found that the target lacked them.
   if (organisationsExist.is(error))
     return existingOrganisations(call, run, `organisations of the export: ${errorParams(error).orgIds ?? ''}`);
   const hasExpired = isDeadline(error);
@@ -272,9 +276,7 @@ function stopError(call: MigrationCall, run: MigrationRun, error: unknown): unkn
   return migrationStopped({ problem, progress: run.progressText, next });
 }
 
-/**
- * @param hasExpired whether a time limit ended the migration. With the same limit, a repeated migration would end again
- */
+/** @param hasExpired true if a time limit ended the migration. The next call must then not use the same limit */
 function nextStep(call: MigrationCall, run: MigrationRun, hasExpired: boolean): string {
   const { settings, step } = run;
   const { to } = settings;

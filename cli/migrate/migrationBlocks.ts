@@ -1,5 +1,5 @@
-// Creates the blocks of plans and results. Each block appears on the terminal, in the report's page and in the JSON
-// output.
+// Creates the blocks of plans and results. A block is a title with lines and data. It appears on the terminal, in the
+// report's page and in the JSON output.
 
 import { type RecordConflict, recordConflict } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
@@ -37,8 +37,8 @@ export function planBlocks(plan: MigrationPlan): Block[] {
   const { sections, before, options, bytes, secrets, hashFormats, losses, changes, undone, undoneOmitted } = plan;
   const { refused, refusedOmitted, warnings, warningsOmitted, credentials } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
-  // If the call selects secrets that the source does not have, the entry about them appears among the warnings, not
-  // among the manual steps.
+  // If the call selects secrets that the source does not have, the plan contains an entry about this. The entry appears
+  // among the warnings, not among the manual steps.
   const isCaution = ({ reason }: Notice) => isNotInSource(reason);
   const byHand = leftToDo.filter((entry) => !isCaution(entry));
   const kept = conflictLines(plan);
@@ -74,7 +74,7 @@ export function planBlocks(plan: MigrationPlan): Block[] {
   ];
 }
 
-/** The terminal shows all deletions too, because the user must type their number to confirm them. */
+/** The terminal shows all deletions, not only a summary, because the user must type their number to confirm them. */
 function deletionBlock(
   { deleted, deletions = [], deletionsOmitted = 0 }: Partial<MirrorDeletions>,
   isTrial: boolean,
@@ -92,7 +92,7 @@ function leftOutBlock(leftOut: MigrationPlan['leftOut']): Block {
 
 /**
  * Lists all people whom errors and manual steps concern, because the operator may have to write to each of them.
- * @param unlisted the number of errors and steps that the lists omit. The people whom these concern are unknown
+ * @param unlisted the number of errors and steps that are not listed. The people whom these concern are unknown
  */
 function peopleBlock({ people }: Pick<MigrationResult, 'people'>, unlisted: number): Block {
   const unknown =
@@ -145,10 +145,14 @@ const remedies: Readonly<Record<RecordConflict, string>> = {
   overwrite: 'the import overwrites existing records',
 };
 
-/** Returns no line if the errors of the dry run already list each conflict. */
+/**
+ * Returns the line about existing records with other content. Returns no line if the errors of the dry run already list
+ * each of these records.
+ */
 function conflictLines({ before: { different }, options, refused, target }: MigrationPlan): string[] {
   const onConflict = recordConflict(options.onConflict);
-  // A dry run into ZITADEL lists all conflicts, except those that a mirroring import removes by deletions.
+  // A dry run into ZITADEL lists all conflicts. The only exceptions are conflicts that disappear because a mirroring
+  // import deletes records.
   const areListed = refused.length > 0 || target.kind === 'zitadel';
   if (different === 0 || (onConflict === 'report' && areListed)) return [];
   const exist = different === 1 ? 'exists' : 'exist';
@@ -245,8 +249,8 @@ export function resultBlocks(result: MigrationResult): Block[] {
 }
 
 /**
- * Returns the period in which the source must not have changed. If the source is a file, returns the time of its
- * export.
+ * Returns lines about the period in which the source must not have changed. If the source is a file, the lines contain
+ * the time of its export instead.
  */
 function standstillLines({ source, sourceReadAt, targetEqualAt, proof }: MigrationResult): Line[] {
   if (sourceReadAt === undefined || proof.method !== 'fields') return [];

@@ -36,7 +36,10 @@ export interface StagedExport {
   readonly organisations: number;
   /** The id of the source's default organisation, if the source is a file that contains this organisation. */
   readonly defaultOrgId: string | undefined;
-  /** The id of the user who exported the source. If the export contains this user, `movedExporterId` is the same id. */
+  /**
+   * The id of the user who exported the source. `movedExporterId` is the same id if the export contains this user,
+   * otherwise undefined.
+   */
   readonly exporterId: string | undefined;
   readonly movedExporterId: string | undefined;
   /**
@@ -58,17 +61,17 @@ export class MigrationRun implements AsyncDisposable, CallContext {
   readonly startedAt = new Date().toISOString();
   readonly output: ProgressOutput;
   readonly signal: AbortSignal;
-  /** The stored export. If the source is a file, this is the source itself. */
+  /** The stored export of the source. If the source is a file, this property is the file itself. */
   readonly export: FilePlace;
   /** The path of the source if the source is a file. The command reads this file directly, without a copy. */
   readonly sourceFile: string | undefined;
-  /** Whether the source is a file or an object, so that the export was made before this run. */
+  /** True if the source is a file or an object, because its export was then made before this run. */
   private readonly isFromFile: boolean;
   readonly database: RunDatabase;
   readonly privateFile = openPrivateFile(THE_EXPORT);
   private staged: StagedExport | undefined;
   private readonly attempts = new Map<string, MigrationPhase>();
-  /** The prepared import, if the target is ZITADEL. Undefined until it is prepared. */
+  /** The import into ZITADEL, after `prepareImport` has prepared it. Undefined before that, and for other targets. */
   prepared: PreparedImport | undefined;
   /** In `planning`, the target contains no records of this run yet. */
   step: 'planning' | 'importing' | 'imported' = 'planning';
@@ -92,7 +95,7 @@ export class MigrationRun implements AsyncDisposable, CallContext {
       ...output,
       finish: (phase, hasSucceeded) => {
         output.finish(phase, hasSucceeded);
-        // If the phase was repeated, its entry moves to the end of the map.
+        // If this phase was repeated, `delete` ensures that its new entry comes last in the map.
         this.attempts.delete(phase.phase);
         this.attempts.set(phase.phase, describePhase(phase, hasSucceeded));
       },

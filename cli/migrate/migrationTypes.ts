@@ -27,7 +27,7 @@ export interface MigrationSide {
   readonly crc32c?: string;
 }
 
-/** `different` does not count expected differences. */
+/** `different` counts only unexpected differences. `differentAsExpected` counts the expected differences. */
 interface CountsOfBoth {
   readonly equal: number;
   readonly different: number;
@@ -44,7 +44,7 @@ interface PlannedOrganisation {
   readonly orgId: string;
   readonly name: string;
   readonly people: number;
-  /** The number of records in the source, including the organisation itself. */
+  /** The number of the organisation's records in the source. The organisation itself counts as a record. */
   readonly records: number;
   readonly before: OrganisationCounts;
 }
@@ -66,18 +66,19 @@ interface MigrationDifference {
   readonly name?: string;
   readonly orgName?: string | undefined;
   /**
-   * The fields that differ, with their values as JSON. Long values are shortened. A value is absent if the side does
-   * not have the field, or if the field is a secret.
+   * The fields that differ, with their values as JSON. Long values are shortened. `source` or `target` is absent if
+   * that side does not have the field, or if the field is a secret.
    */
   readonly fields: readonly {
     readonly path: string;
     readonly source?: string | undefined;
     readonly target?: string | undefined;
-    /** How the secrets of both sides differ, such as `only in the source`. Never contains a secret's value. */
+    /** How a secret differs between the sides, such as `only in the source`. Never contains the secret's value. */
     readonly secret?: string | undefined;
   }[];
   /**
-   * Present if an earlier record of the side has the same id. Only the earlier record was compared with the other side.
+   * Present if an earlier record of the same side has the same id. Only that earlier record was compared with the other
+   * side.
    */
   readonly isRepeat?: true;
   /** Why the difference is expected. Absent if the difference is unexpected. */
@@ -115,12 +116,12 @@ export interface CredentialSummary {
   /** The number of people with a password in the source. */
   readonly withPassword: number;
   /**
-   * The number of people whose password hash, compared second factors and state are equal on both sides, and whose
-   * organisation has an equal state. If the target is ZITADEL, counts only active people whose hash ZITADEL verifies by
-   * default.
+   * The number of people whose credentials and states are equal on both sides. These are the password hash, the
+   * compared second factors, the person's state and the organisation's state. If the target is ZITADEL, counts only
+   * active people whose hash ZITADEL verifies with its default settings.
    */
   readonly kept: number;
-  /** The kinds of second factors that the export contains. Other second factors are not compared. */
+  /** The kinds of second factors that the export contains. The migration compares only these kinds. */
   readonly secondFactors: 'all' | 'otp' | 'totp' | 'none';
   /**
    * The people whose credentials do not count as equal, grouped by the reason. `names` contains only the first people.
@@ -157,8 +158,8 @@ export interface ManualStep {
 export interface ShownOptions extends Pick<ImportRequestOptions, 'onConflict' | 'orgIds' | 'excludedOrgIds'> {
   readonly accepted: readonly AcceptableLoss[];
   /**
-   * Whether the import deletes records that the source does not have. The import then refuses organisations that were
-   * changed in the target, except those in `replaceChanged`.
+   * Present if the import deletes records that the source does not have. Such an import refuses organisations that were
+   * changed in the target, except the organisations in `replaceChanged`.
    */
   readonly mirror?: true;
   readonly replaceChanged?: readonly string[];
@@ -182,8 +183,8 @@ interface Listed extends Partial<MirrorDeletions> {
 
 export interface MigrationResult extends Listed {
   /**
-   * `failed` if ZITADEL wrote records into wrong organisations. `listed` if there are errors or unexpected differences.
-   * Otherwise `done`.
+   * `failed` if ZITADEL wrote records into wrong organisations. Otherwise `listed` if there are errors or unexpected
+   * differences. `done` in all other cases.
    */
   readonly outcome: 'done' | 'listed' | 'failed';
   /** Records that ZITADEL wrote into an organisation other than their own. Absent if there are none. */
@@ -233,7 +234,9 @@ export interface MigrationPlan extends Listed {
   /** Errors that the import will report, according to the dry run. */
   readonly refused: readonly Notice[];
   readonly refusedOmitted: number;
-  /** `losses` describes content that does not move. `changes` describes content that the target changes. */
+  /**
+   * `losses` describes content that the migration does not move. `changes` describes content that the target changes.
+   */
   readonly losses: readonly string[];
   readonly changes: readonly string[];
 }

@@ -28,8 +28,8 @@ export async function openSides(call: MigrationCall, settings: MigrationSettings
     const source = await examine('from', settings.from, from, call);
     const target = await examine('to', settings.to, to, call);
     requireOtherInstance(source, target);
-    // If a side is an object in a bucket, `--timeout` has an effect too, because it limits the retries after a lost
-    // connection.
+    // If a side is an object in a bucket, `--timeout` limits the retries after a lost connection. So the option has an
+    // effect for such a side.
     const isLimited = source.kind === 'object' || target.kind === 'object';
     const { timeout, ...others } = call.options;
     await requireEffects(isLimited ? others : { timeout, ...others }, call.signal, source, target);
@@ -58,7 +58,7 @@ async function examine(
   const notice = setTimeout(() => stderr.write(`waiting for ${place.name} to respond\n`), SILENT_MS);
   const facts = await place.facts(requiredOperations[side], signal).finally(() => clearTimeout(notice));
   const [missing] = facts.denied;
-  // Only this service can restrict a token to some operations; ZITADEL cannot.
+  // A token of this service can be restricted to some operations. A token of ZITADEL cannot.
   const range = facts.service === 'zitadel' ? undefined : 'is not restricted to other operations';
   if (missing !== undefined) throw migrationTokenTooNarrow({ place: place.name, operation: missing, range });
   return { place, kind: facts.service === 'zitadel' ? 'zitadel' : kind, facts };

@@ -18,8 +18,8 @@ interface OriginFacts {
 }
 
 /**
- * Lists the organisations that only the target has. Organisations that came from the source come first. Lists nothing
- * if the call selects organisations.
+ * Lists the organisations that only the target has. Organisations that came from the source come first. If the call
+ * selects organisations, the list is empty.
  * @param exported the export of the source that was made after the import
  */
 export async function findOtherOrganisations(
@@ -43,8 +43,8 @@ export async function findOtherOrganisations(
     deleted: await run.reconnecting(() => deletedOrganisations(source, run.signal)),
     callerId: facts?.caller?.userId,
   };
-  // If the source is a file, nothing is evidence, because the file may lack organisations that its exporter has not
-  // selected.
+  // If the source is a file, an organisation may be missing in it only because its exporter did not select the
+  // organisation. So nothing counts as evidence.
   const evidence = (other: ListedOrganisation) =>
     source.place.takes === 'files' ? undefined : originEvidence(other, origin);
   const judged = others.map((other) => ({ orgId: other.orgId, name: other.name, evidence: evidence(other) }));
@@ -73,8 +73,8 @@ function originEvidence(
   if (deleted?.has(orgId) === true) return 'the source has deleted the organisation';
   if (importedFrom !== undefined && importedFrom === instanceId)
     return 'an import created the organisation from an export of the source';
-  // The creator is evidence only if `deleted` is unknown. If `deleted` is known, it already shows which organisations
-  // came from the source.
+  // If `deleted` is known, its ids already show which organisations came from the source. So the creator is evidence
+  // only if `deleted` is unknown.
   const isByCaller = deleted === undefined && callerId !== undefined && createdBy === callerId;
   return isByCaller ? `the organisation was created by ${callerId}, whose token this migration uses` : undefined;
 }

@@ -71,8 +71,8 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
     refusedOmitted,
     ...notices,
     people,
-    // A dry run returns all warnings of the target. Without a dry run, this function adds the warnings about unknown
-    // states.
+    // The warnings of a dry run include the warnings about unknown states. So this function adds those warnings only if
+    // there was no dry run.
     warnings: [...(trial === undefined ? stateWarnings(inspection) : []), ...notices.warnings],
     losses: source.facts?.exportLosses ?? [],
     changes: target.facts?.importChanges ?? [],
@@ -81,8 +81,8 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mad
 }
 
 /**
- * Returns the state that the digest of a plan covers. Leaves out the name, the form and the size of the source, so that
- * another file with the same records has the same digest.
+ * Returns the data from which the digest of a plan is computed. Leaves out the name, the form and the size of the
+ * source, so that another file with the same records has the same digest.
  */
 function shownState(plan: MigrationPlan, digests: Pick<ShownState, 'source' | 'target'>): ShownState {
   const { source: _, target, checks: __, bytes: ___, options, ...decided } = plan;
@@ -90,8 +90,8 @@ function shownState(plan: MigrationPlan, digests: Pick<ShownState, 'source' | 't
 }
 
 /**
- * Compares the export with the target. The result's property `surveyed` contains those fields of the plan that follow
- * from this comparison.
+ * Compares the export with the target. In the result, `surveyed` contains the fields of the plan that follow from this
+ * comparison.
  */
 async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const { settings, database, signal } = run;
@@ -99,7 +99,7 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const { inspection, facts, listed } = run.exported;
   const targetDigest = await readTarget(run, target);
   const explain = explainDifferences(sides, settings, database.imports);
-  // A conflict is a record that both sides have with different content.
+  // A conflict is a record that exists on both sides with different content.
   const maxConflicts = recordConflict(settings.onConflict) === 'report' ? MAX_LISTED_ISSUES : 0;
   const explainConflict: Explain = (difference, first) =>
     difference.outcome === 'different' ? explain(difference, first) : 'no conflict';
@@ -169,8 +169,8 @@ export async function readTarget(run: MigrationRun, { place }: OpenSide): Promis
 }
 
 /**
- * Makes a dry run of the import. If the export is too large for a dry run, returns undefined. A mirroring import fails
- * instead, because it needs the dry run.
+ * Makes a dry run of the import. Returns undefined if the export is too large for a dry run. A mirroring import
+ * requires a dry run, so this function throws the error instead.
  */
 async function tryImport(run: MigrationRun, { place }: OpenSide) {
   if (place.takes === 'files') return undefined;
@@ -187,8 +187,8 @@ type Conflicts = Pick<ComparedSides['differences'], 'entries' | 'omitted'>;
 const noDifferences: Conflicts = { entries: [], omitted: 0 };
 
 /**
- * Finds the records that every import rejects, for a migration without a dry run in the target. Adds the conflicts with
- * existing records.
+ * Finds the errors of an import for which the target makes no dry run. These are the records that every import rejects,
+ * and the conflicts with existing records.
  * @param conflicts records that the target has with other content, if the import will report these as errors
  */
 async function findRefused(run: MigrationRun, inspection: PlaceInspection, conflicts: Conflicts) {

@@ -13,9 +13,10 @@ export interface ShownState {
 type Part = keyof ShownState;
 
 /**
- * For each part of a digest, the other parts whose change can also change this part. The options determine what the
- * command reads from both sides. `call` applies if the call selects the secrets. `file` applies if the content of the
- * source file selects them, so that a change of the file can also change the options.
+ * The keys are the parts of a digest. Each value lists the other parts whose change can cause a change of this part.
+ * For example, the options determine what the command reads from both sides. `call` applies if the call selects the
+ * secrets. `file` applies if the content of the source file selects the secrets, because a change of the file can then
+ * change the options.
  */
 const causes: Readonly<Record<'call' | 'file', Readonly<Record<Part, readonly Part[]>>>> = {
   call: { source: ['options'], target: ['options'], options: [], plan: ['source', 'target', 'options'] },
@@ -30,8 +31,8 @@ const DIGITS = 12;
 
 /**
  * Returns a salt, followed by a digest of each part. A secret with few possible values, such as a short password, could
- * be guessed from a digest. So each call has another salt, and the digests are slow to compute.
- * @param salt the salt of an earlier digest, to compute that digest again
+ * be guessed from a digest. So each call uses a new salt, and the digests are slow to compute.
+ * @param salt the salt of an earlier digest, if this call computes that digest again
  */
 export async function planDigest(
   shown: ShownState,
@@ -44,8 +45,8 @@ export async function planDigest(
 }
 
 /**
- * Returns the parts that have changed since an earlier digest. Leaves out a part that may have changed only because
- * another part has changed.
+ * Returns the parts that have changed since an earlier digest. Leaves out a part if the change of another part may be
+ * the only cause of its change.
  * @param secretsFrom what selects the secrets: the call, or the content of the source file
  */
 export async function changedParts(

@@ -32,7 +32,10 @@ export async function prove(run: MigrationRun, plan: MigrationPlan, sides: OpenS
   return (await isReadable(run, sides.target.place)) ? proveByFields(run, plan, sides) : proveByChecksum(run, plan);
 }
 
-/** Some credentials permit only to create objects in a bucket, not to read them. */
+/**
+ * Whether the command may read the target. Some credentials permit only to create objects in a bucket, not to read
+ * them.
+ */
 async function isReadable(run: MigrationRun, { takes, readExport }: Place): Promise<boolean> {
   if (takes === 'imports') return true;
   try {

@@ -16,8 +16,8 @@ const printers: Readonly<Record<string, Printer>> = {
 };
 
 /**
- * Returns the function that prints a report with the extension of the given file. Returns undefined for a directory and
- * for an unknown extension.
+ * Returns the function that formats a report for the extension of the given file. Returns undefined if the path is a
+ * directory, or if the extension is unknown.
  */
 function printerOf(report: string): Printer | undefined {
   return /[/\\]$/.test(report) ? undefined : printers[extname(report).toLowerCase()];

@@ -23,10 +23,12 @@ export async function makeResult(
   const { source, target } = sides;
   const { settings, response, stored } = run;
   const sorted = sortNotices(response, target, plan.leftToDo);
-  // A migration into a file makes no import, and so has no response. The result then lists the errors of the plan.
+  // A migration into a file makes no import, so it has no response. In this case, the result lists the errors of the
+  // plan.
   const planned = { errors: plan.refused, errorsOmitted: plan.refusedOmitted };
   const notices = response === undefined ? { ...sorted, ...planned } : sorted;
-  // This call must precede the proof. After the proof, the database may contain only the records that differ.
+  // `listConcernedPeople` must run before the proof. After the proof, the database may contain only the records that
+  // differ.
   const concerned = await listConcernedPeople(run, [...notices.errors, ...notices.leftToDo]);
   const proved = await prove(run, plan, sides);
   const { proof, credentials, organisations, activations, present: after } = proved;

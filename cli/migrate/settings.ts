@@ -70,7 +70,9 @@ export function sourceOptions(settings: MigrationSettings): PlaceExportOptions {
 
 const everything = { orgIds: [], excludedOrgIds: [] };
 
-/** Selects all records, because the export already contains only the selected records. */
+/**
+ * Returns options that select all records of the stored export, because the export contains only the selected records.
+ */
 export function stagedOptions(settings: MigrationSettings): PlaceExportOptions {
   return { ...sourceOptions(settings), ...everything };
 }
@@ -78,8 +80,8 @@ export function stagedOptions(settings: MigrationSettings): PlaceExportOptions {
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): PlaceImportOptions {
   const { from: _, to: __, secretFiles: ___, ...options } = settings;
   const { withPasswords, withOtp, withKeys } = options;
-  // The export contains only the selected organisations, so the import needs no selection. A mirroring import is an
-  // exception, because it rejects the default organisation unless its id is selected.
+  // The export contains only the selected organisations, so the import needs no selection. The exception is a mirroring
+  // import, because it rejects the default organisation unless the call selects this organisation by its id.
   const selected = options.mirror === true ? { ...everything, orgIds: options.orgIds } : everything;
   return { ...options, ...selected, asked: { withPasswords, withOtp, withKeys }, dryRun, ids: false };
 }

@@ -39,8 +39,8 @@ export const recordContent = z.object({
   /** The digests of the secrets. The keys are the paths of the secret fields. */
   secrets: z.record(z.string(), z.string()),
   /**
-   * Whether the person has the OTP e-mail factor. Absent if the export does not contain this information, or if the
-   * comparison leaves out factors.
+   * Whether the person has the OTP e-mail factor. Absent if the export does not show this, or if the comparison leaves
+   * out second factors.
    */
   otpEmail: z.boolean().exactOptional(),
   /** The state of the record. Absent if records of the section have no states. */
@@ -60,15 +60,16 @@ export const recordContent = z.object({
 
 export interface RecordContent extends Readonly<z.infer<typeof recordContent>> {
   /**
-   * Paths of secrets that the record certainly does not have, because its side exports all secrets of this kind and the
-   * record contains none.
+   * Paths of secrets that the record certainly does not have. This is certain if the record contains no secret of a
+   * kind, although its side exports all secrets of this kind.
    */
   readonly lacks?: readonly string[];
 }
 
 /**
- * Converts a record to the values that an import stores, with digests of the selected secrets. Leaves out the project
- * grant of a user grant, because the project and the organisation determine it. Keeps an invalid record as it is.
+ * Converts a record to the values that an import stores, with digests in place of the selected secrets. Leaves out the
+ * project grant of a user grant, because the project and the organisation determine it. Does not convert the values of
+ * an invalid record.
  * @returns undefined if imports ignore the record, or if the record is a key and the comparison leaves out keys
  */
 export function comparedRecord(
@@ -124,8 +125,8 @@ function secretDigests({ section, credentials, clearPassword }: OrganisationReco
 }
 
 /**
- * The paths of names of records. The path of an organisation's name is absent, because texts about a record contain
- * this name in any case.
+ * Paths of the fields that contain the name of a record. The path of an organisation's name is absent, because every
+ * text about a record contains the name of its organisation anyway.
  */
 const namePaths = ['user.userName', 'project.name', 'app.name'];
 
@@ -139,7 +140,7 @@ export function comparedContent({ body, secrets, otpEmail, lacks, state }: Recor
 }
 
 /**
- * Marks the values that a record certainly lacks.
+ * Adds which values the record certainly does not have.
  * @param stated the kinds of values that the record's side exports completely
  */
 export function statedRecordContent(section: Section, content: RecordContent, stated: StatedContent): RecordContent {

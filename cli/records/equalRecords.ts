@@ -19,8 +19,8 @@ export interface EqualRecordCounts {
 }
 
 /**
- * Counts the records that have the same bytes in the exports of both sides. The run's database does not contain these
- * records.
+ * Counts the records that have the same bytes in the exports of both sides. These records are only counted, and are not
+ * in the run's database.
  */
 export class EqualRecords {
   private readonly counted = new Map<string, EqualRecordCounts>();
@@ -33,7 +33,8 @@ export class EqualRecords {
     const organisation = this.counted.get(orgId) ?? { counts: {}, withPassword: { count: 0, names: [] } };
     this.counted.set(orgId, organisation);
     increase(organisation.counts, section.name);
-    // PASSWORD_FIELD contains the quotes of the name. They would be escaped in a value, so a match is always a field.
+    // PASSWORD_FIELD is the name of the field in quotes. A JSON string would contain these quotes only in escaped form.
+    // So every match is a field.
     if (section.name !== humanUserSection.name || !text.includes(PASSWORD_FIELD)) return;
     const { withPassword } = organisation;
     withPassword.count++;

@@ -12,14 +12,14 @@ export class CaselessNames {
   private readonly holds: (fact: ReleaseRange) => boolean;
   private readonly ids = new Map<string, string>();
 
-  /** @param holds whether a fact about releases applies to the ZITADEL instance */
+  /** @param holds returns whether the given range of releases applies to the ZITADEL instance */
   constructor(holds: (fact: ReleaseRange) => boolean) {
     this.holds = holds;
   }
 
   /**
-   * Returns the id of the first record with the same name. Returns undefined for this first record, and if ZITADEL
-   * respects case.
+   * Returns the id of the first record with the same name. Returns undefined if the given record is the first, or if
+   * names that differ only in case are different names for ZITADEL.
    */
   earlier(record: OrganisationRecord): string | undefined {
     const { section, json, orgId } = record;
@@ -37,7 +37,7 @@ export class CaselessNames {
   }
 }
 
-/** A fact about a kind of records that ZITADEL's imports drop. */
+/** A fact about a kind of records that ZITADEL does not import. */
 type ImportLoss = Extract<RecordFact, { readonly does: 'imports not' }>;
 
 const unknownRecords: FileRecords = { ownerOf: () => undefined, hasPasswordlessTexts: () => false };
@@ -89,8 +89,7 @@ export class ImportFacts implements FileRecords {
 
   /**
    * Stores those facts about a record that affect other records.
-   * @returns a reason why ZITADEL might not import the record. Reasons that depend on later records of the file are not
-   * included
+   * @returns a reason why ZITADEL might not import the record. Ignores reasons that depend on other records of the file
    */
   note(record: OrganisationRecord): string | undefined {
     const { section, orgId, json } = record;
@@ -113,18 +112,21 @@ export class ImportFacts implements FileRecords {
       this.database.run(`DELETE FROM ${table}`);
   }
 
-  /** Undoes all calls of `withhold`. */
+  /** Reverses the effect of all calls of `withhold`. */
   restart(): void {
     this.database.run(RESTART);
   }
 
-  /** Leaves an identity provider out of the import, because the provider's id already has another owner. */
+  /**
+   * Leaves an identity provider out of the import, because the provider's id already belongs to another record in
+   * ZITADEL.
+   */
   withhold({ section, json, orgId }: OrganisationRecord): void {
     if (section.exported?.providerType !== undefined)
       this.database.run(WITHHOLD_PROVIDER, orgId, textAt(json, 'idpId', orgId));
   }
 
-  /** Whether none of the possible releases of ZITADEL imports a record. The import does not send such a record. */
+  /** True if no possible release of ZITADEL imports the record. The import then does not send the record. */
   isLost(record: OrganisationRecord): boolean {
     return this.isCertain(lossesOf(record, this));
   }
@@ -160,8 +162,8 @@ export class ImportFacts implements FileRecords {
   }
 
   /**
-   * Whether the domain policy of an organisation makes login names unique only within the organisation, instead of
-   * within the whole instance. Undefined for an organisation without a domain policy of its own.
+   * True if the domain policy of an organisation makes login names unique only within the organisation. False if it
+   * makes them unique within the whole instance. Undefined if the organisation has no domain policy of its own.
    */
   loginNamesByDomain(orgId: string): boolean | undefined {
     const columns = this.database.statement('SELECT isByDomain FROM loginPolicies WHERE orgId = ?').get(orgId);

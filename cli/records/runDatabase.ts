@@ -38,12 +38,13 @@ export interface RecordDifference {
   readonly orgId: string;
   readonly id: string;
   /**
-   * The name of the record. If both sides have the record, its name on the first side. Absent if the record has no
-   * name.
+   * The name of the record. If the sides have different names for it, this is the name on the first side. Absent if the
+   * record has no name.
    */
   readonly name?: string;
   /**
-   * Present if an earlier record of the side has the same id. Only the earlier record was compared with the other side.
+   * Present if an earlier record of the same side has the same id. Only that earlier record was compared with the other
+   * side.
    */
   readonly isRepeat?: true;
   /** The fields that differ. Present only if both sides have the record. */
@@ -105,7 +106,7 @@ interface SharedRecord {
 }
 
 interface SideLoader extends RecordVisitor {
-  /** @returns the key of the record; undefined for a record that the comparison leaves out */
+  /** @returns the record's key in the database; undefined if the comparison leaves out the record */
   add(record: OrganisationRecord): Uint8Array | undefined;
 }
 
@@ -156,8 +157,8 @@ const insertInto = (side: Side) => `
   INSERT OR IGNORE INTO ${side} (key, section, orgId, id, content, isRepeat, loss) VALUES (?, ?, ?, ?, ?, ?, ?)`;
 const INSERT = { first: insertInto('first'), second: insertInto('second') };
 
-// The keys of records arrive in random order, so inserts touch pages all over the index. With SQLite's default cache of
-// 2 MB, most inserts would have to read the disk.
+// The keys of records are in random order, so consecutive inserts change distant pages of the index. With SQLite's
+// default cache of 2 MB, most inserts would have to read the disk.
 const TABLES = `
   PRAGMA cache_size = -16000;
   ${sideTable('first')}
@@ -200,18 +201,21 @@ export interface SizedOrganisation {
  * number of records.
  */
 export class RunDatabase implements Disposable, Pairing {
-  /** The temporary file with the records. Also contains the tables of `imports`. */
+  /** The temporary file with the records. It also contains the tables that `imports` uses. */
   readonly database = new TemporaryDatabase(TABLES);
   private readonly facts = new SideFacts(this.database);
-  /** Facts about the import of the first side into ZITADEL. Used if the second side is ZITADEL. */
+  /** Facts that determine how ZITADEL imports the first side. Used only if the second side is ZITADEL. */
   readonly imports: ImportFacts;
   selection: SecretSelection;
   /**
-   * The kinds of values that the first side exports completely. If a record lacks such a value, the first side does not
-   * have it. The caller sets this property after it has read the first side.
+   * The kinds of values that the export of the first side contains completely. If a record lacks such a value, the
+   * first side does not have it. The caller sets this property after it has read the first side.
    */
   stated = nothingStated;
-  /** Whether the caller has loaded the whole second side, and nothing has changed there since. */
+  /**
+   * True while the database contains the whole second side in its current state. False before the caller has loaded it,
+   * and after the second side has changed.
+   */
   isSecondComplete = false;
   readonly equal = new EqualRecords();
   /** Loads the records of the first side. The caller must load all of them before the records of the second side. */
@@ -226,7 +230,7 @@ export class RunDatabase implements Disposable, Pairing {
 
   /**
    * Compares the records of both sides. The caller must have loaded all records of both sides.
-   * @param explain by default, every difference is unexpected
+   * @param explain returns why a difference is expected. If absent, every difference is unexpected
    * @param onCompared called with the number of records that were compared since the last call
    */
   async compare(
@@ -268,7 +272,10 @@ export class RunDatabase implements Disposable, Pairing {
       }
   }
 
-  /** Yields the records of the second side. Leaves out records that imports ignore, and repetitions of a record. */
+  /**
+   * Yields the records of the second side. Leaves out records that imports ignore. If several records have the same
+   * key, yields only the first.
+   */
   async *secondRecords(signal: AbortSignal): AsyncGenerator<SecondRecord, void, void> {
     for await (const stored of this.rows(storedRecord, signal, `${OF_SECOND} WHERE second.isRepeat = 0`)) {
       const { section, orgId, id, ...texts } = stored;
@@ -322,8 +329,8 @@ export class RunDatabase implements Disposable, Pairing {
   }
 
   /**
-   * Whether the comparison only counts records of a section that are equal on both sides, so that the caller need not
-   * store them.
+   * True if the comparison does not need the content of a section's records that are equal on both sides. The caller
+   * then passes these records to `onEqual` instead of storing them.
    */
   readonly isPaired = (section: Section): boolean => {
     const isCompared = section.keys !== true || this.selection.withKeys;
@@ -378,7 +385,7 @@ export class RunDatabase implements Disposable, Pairing {
 
   /**
    * Stores a record. If a side has several records with the same key, only the first is compared, because an import
-   * uses only the first. A later record with other content is stored as a repetition.
+   * uses only the first. A later record with other content is stored under a key of its own.
    */
   private keep(side: Side, { key, section, orgId, id, content }: ComparedRecord, loss: string | null): void {
     const text = JSON.stringify(content);
@@ -419,7 +426,7 @@ export class RunDatabase implements Disposable, Pairing {
     else sides.expected.add({ ...difference, reason });
   }
 
-  /** Whether only one side has a record, and an import would ignore it. */
+  /** True if only one side has the record, and imports ignore the record. */
   private isLeftOut(
     { section: name, orgId }: Pick<ComparedRecord, 'section' | 'orgId'>,
     first: RecordContent | undefined,
@@ -474,8 +481,8 @@ function withoutSecrets({ body, state }: RecordContent): RecordContent {
 }
 
 /**
- * Returns the key under which a later record with the same id is stored. The first record already uses the key of the
- * record itself.
+ * Returns the key under which the database stores a later record with the same id. The usual key belongs to the first
+ * record with this id.
  */
 function repeatKey(key: Uint8Array, text: string): Uint8Array {
   return hash('sha256', `${Buffer.from(key).toString('hex')}${text}`, 'buffer');

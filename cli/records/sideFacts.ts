@@ -1,5 +1,5 @@
-// Stores facts about the records of a side if they affect how an import stores other records. These records are primary
-// domains, roles, actions, and project grants that imports ignore.
+// Stores facts about the records of each side that affect how an import stores other records. These facts are about
+// primary domains, roles, actions, and project grants that imports ignore.
 
 import type { TemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
 import { type JsonObject, putAt } from '../../shared/json/jsonObject.ts';
@@ -14,8 +14,8 @@ import { documentPath } from '../../shared/store/store.ts';
 type Subject = Pick<OrganisationRecord, 'section' | 'json' | 'orgId'>;
 
 /**
- * The collections of roles and actions. If a role or action is missing, an import drops the reference to it. The
- * referring record is kept if at least one of its references remains.
+ * The collections of roles and actions. An import drops a reference to a missing role or action. It keeps the referring
+ * record if at least one other reference remains.
  */
 const partialTargets = new Set(Array.from(partialReferences.values(), ({ collection }) => collection));
 
@@ -59,7 +59,7 @@ export class SideFacts {
       this.database.run(`DELETE FROM ${table} WHERE side = ?`, side);
   }
 
-  /** Whether an import ignores a record because it refers to a grant that imports ignore. */
+  /** True if an import ignores a record because it refers to a project grant that imports ignore. */
   isLeftOut(record: Subject, side: Side): boolean {
     if (!mayBeLeftOut(record.section)) return false;
     return planReferences(record).some(
@@ -68,9 +68,8 @@ export class SideFacts {
   }
 
   /**
-   * Returns the JSON of a record as an import stores it. If another domain has become the primary domain, removes the
-   * mark from the earlier primary domain. Drops references to roles and actions that neither side has, unless no
-   * reference would remain.
+   * Returns the JSON of a record as an import stores it. Only one domain of an organisation remains primary.
+   * Drops references to roles and actions that neither side has, unless no reference would remain.
    */
   asStored(record: Subject, side: Side): JsonObject {
     return this.withoutMissingTargets(this.adjusted(record, side));
