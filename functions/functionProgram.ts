@@ -12,8 +12,8 @@ import type { Ports } from './ports.ts';
 /**
  * Creates the server application of one function: the function's routes, the routes for probes, and the OpenAPI
  * document.
- * @param loadEndpoints loads the endpoints of all functions that share a base URL, for the OpenAPI document; by
- * default, the document describes only `routes`
+ * @param loadEndpoints loads the endpoints of all functions that share a base URL, for the OpenAPI document. If absent,
+ * the document describes only `routes`
  */
 export async function functionProgram(
   config: Config,

@@ -12,7 +12,7 @@ export interface Ports {
   readonly transfers?: Transfers | undefined;
   readonly audit: Audit;
   readonly now: () => Date;
-  /** Authenticates a caller; by default by the token in the Authorization header. */
+  /** Authenticates a caller. If absent, callers authenticate by the token in the Authorization header. */
   readonly authenticate?: Authenticate | undefined;
   readonly limits: Limits;
   /** The cost of bcrypt for clear passwords. With the default cost, every ZITADEL release can verify the hashes. */

@@ -20,15 +20,15 @@ export interface LocalCommand {
 /** With `--fail-with-body`, curl exits with code 22 if the call fails, but still prints the error. */
 const CURL = 'curl -sS --fail-with-body';
 /**
- * Makes curl follow a redirect to the object of a large export. The commands must not contain -X: curl would then send
- * a POST to the object, too.
+ * Makes curl follow a redirect to the object of a large export. The commands must not contain `-X POST`, because curl
+ * would then send a POST to the object instead of a GET.
  */
 const FOLLOW = '-L';
 const JSON_HEADER = `-H 'Content-Type: application/json'`;
 
 /**
- * Returns the curl option that sends the token in a header. The command line itself does not contain the token, because
- * every user of the machine can read it; curl reads the token from a pipe.
+ * Returns the curl option that sends the token in a header. Every user of the machine can read the command line, so it
+ * does not contain the token: `sed` reads the token from the file and passes it to curl through a pipe.
  */
 const authorization = (tokenFile: string) => `-H @<(sed 's/^/Authorization: Bearer /' ${shellWord(tokenFile)})`;
 

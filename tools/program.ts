@@ -33,7 +33,7 @@ export interface Running {
   readonly pid: number;
   stdout(): string;
   stderr(): string;
-  /** Resolves once standard output or standard error contains `part`. Rejects if the program ends before. */
+  /** Resolves once standard output or standard error contains `part`. Rejects if the program ends earlier. */
   written(part: string): Promise<void>;
   ended(): Promise<Ended>;
   /** Sends a signal, by default SIGTERM, and waits until the program has ended. */
@@ -90,8 +90,8 @@ export async function startProgram(
 }
 
 /**
- * Resolves with the first result of `look` that is not null. Calls `look` at once, and again after each new output of
- * the program.
+ * Calls `look` at once and after each new output of the program, until `look` returns a result other than null.
+ * Resolves with this result.
  */
 function waitFor<Found>(child: ChildProcess, look: () => Found | null): Promise<Found> {
   const { promise, resolve } = Promise.withResolvers<Found>();

@@ -50,8 +50,8 @@ export interface People {
 export class PersonSearch {
   private readonly users: readonly string[];
   /**
-   * The people who may match the texts, and may fail to: `matches` decides. The outer key is the `searchKey` of a text
-   * or a field; the inner key is the user id.
+   * The people who may match a text; `matches` selects those who do. The outer key is the `searchKey` of the text, the
+   * inner key is the user id.
    */
   private readonly candidates: ReadonlyMap<string, Map<string, Person>>;
 

@@ -5,8 +5,8 @@ import { compareBytes } from './selectedOrganisations.ts';
 type Documents = readonly StoredDocument[];
 
 /**
- * The start of an organisation, a batch of its records of one section, or the end of the organisation. Events have the
- * order of the file. A section without records has no event.
+ * What the export writes next: the start of an organisation, a batch of the organisation's records of one section, or
+ * the end of the organisation. Events have the order of the file. A section without records has no event.
  */
 export type ExportEvent =
   | { readonly kind: 'organisation'; readonly document: StoredDocument }

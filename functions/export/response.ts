@@ -61,8 +61,8 @@ async function* withResources(
 
 /**
  * Streams the bytes until the signal aborts. Then the stream fails at once, even if the client has stopped reading. The
- * connection closes, and buffered bytes are not sent. The audit trail receives the reason before `bytes` ends, because
- * ending `bytes` may wait for the snapshot.
+ * connection closes, and buffered bytes are not sent. The audit trail receives the reason before the generator `bytes`
+ * is ended, because ending it may wait for the snapshot.
  */
 function streamUntil(
   signal: AbortSignal,

@@ -23,7 +23,10 @@ export interface SelectedOrganisations {
   readonly scan: (section: Section, fields: readonly FieldName[]) => Batches;
 }
 
-/** Up to this number of organisations, a separate read for each is cheaper than a scan of all records. */
+/**
+ * If at most this number of organisations is selected, reading each of them separately is cheaper than a scan of all
+ * records.
+ */
 const MAX_SEPARATE = 1_000;
 const { collection } = organisationSection;
 const organisationRowFields: readonly FieldName[] = ['orgId', 'partition', 'body', 'digest', 'importedFrom'];

@@ -20,8 +20,8 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
   /** The cost of bcrypt for clear passwords. With the default cost, every ZITADEL release can verify the hashes. */
   readonly bcryptCost?: number | undefined;
   /**
-   * The state of the database when the import began; by default, the state when `importOrganisations` is called. An
-   * import over HTTP begins before the request body arrives.
+   * The state of the database when the import began. If absent, the import begins when `importOrganisations` is called.
+   * An import over HTTP begins earlier, before the request body arrives.
    */
   readonly beginning?: Beginning;
   /** Called after the validation of the file, before the first write. If this function throws, the import fails. */
@@ -41,8 +41,8 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
   /** Called at the start of each phase, and when the import begins to wait for the instance's lock. */
   readonly onProgress?: () => void;
   /**
-   * The result of the validation, if the caller has already validated the file; `limits` then have no effect. A
-   * mirroring import needs its own validation, which collects the keys of the file's records.
+   * The result of the validation, if the caller has already validated the file; `limits` then have no effect. Absent
+   * for a mirroring import, whose own validation must collect the keys of the file's records.
    */
   readonly inspection?: Inspection;
   readonly limits?: Pick<Limits, 'organisations' | 'clearPasswords' | 'dryRunRecords'>;
@@ -57,8 +57,8 @@ export interface InspectedFile {
 }
 
 /**
- * The database itself, even in a dry run. Functions use it to read ranges, because these reads do not depend on
- * uncommitted writes of this import.
+ * The database itself, even in a dry run, whose writes go to an overlay. Functions read ranges of documents from it,
+ * because these reads do not depend on writes of this import.
  */
 export type ImportedStore = Pick<Store, 'snapshot' | 'durable' | 'lock' | 'advice'>;
 
@@ -67,7 +67,7 @@ export type ImportedStore = Pick<Store, 'snapshot' | 'durable' | 'lock' | 'advic
  * The import does not undo these changes.
  */
 export interface Beginning {
-  /** The import's position in the order of the database's commits; see `InstanceLock`. */
+  /** The position in the order of the database's commits at which the import began; see `InstanceLock`. */
   readonly position: string;
   /** The number of members that were removed before the import began. */
   readonly memberRemovals: number;

@@ -72,7 +72,7 @@ export type RecordConflict = Exclude<OnConflict, 'fail'>;
 
 /**
  * Returns how an import handles existing records. With `fail`, all organisations are new, so an existing record usually
- * belongs to another organisation. The import then reports the record.
+ * belongs to another organisation. The import then reports an error for the record, as with `report`.
  */
 export function recordConflict(onConflict: OnConflict): RecordConflict {
   return onConflict === 'fail' ? 'report' : onConflict;

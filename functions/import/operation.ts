@@ -37,7 +37,7 @@ import { AttemptStamps } from './stamp.ts';
 import { writeFile } from './writeFile.ts';
 
 /**
- * Returns the collections whose records an overlay must keep with their bodies: checks of references read these bodies,
+ * Returns the collections whose records a dry run must keep with their bodies: checks of references read these bodies,
  * or the records contain other records. For all other collections, the import only needs to know whether a record
  * exists.
  */
@@ -90,7 +90,8 @@ export async function importOrganisations(
   } catch (error) {
     throw settings.dryRun === true ? error : withProgress(error, { signal, report });
   } finally {
-    // The response may depend on records that another import has committed. So wait until these records are durable.
+    // The response may depend on records that another import has committed but that a power failure could still undo.
+    // Wait until these records are durable.
     await store.durable();
   }
 }
@@ -133,7 +134,7 @@ async function inspectFile(call: ImportCall): Promise<Inspection> {
   for (const warning of fileWarnings(inspection)) report.addFileWarning(warning);
   const records = { phases: phases.length + 1, total: recordTotals(inspection, settings) };
   report.total = records.total;
-  // An import writes one section after the other, so its duration is the sum over the sections.
+  // An import writes one section after the other, so its expected duration is the sum of the durations of all sections.
   const { creationMs } = call.store.advice();
   report.expectedMs = Object.values(records.total).reduce((ms, count) => ms + creationMs(count), 0);
   const leftMs = settings.msLeft?.();
@@ -229,8 +230,8 @@ async function readOthersRemoved(store: DocumentStore, orgIds: readonly string[]
 }
 
 /**
- * Returns the limits of the file. The limit on the number of records applies only to simulations: dry runs, and
- * mirroring imports, which begin with a simulation.
+ * Returns the limits of the file. Only simulations limit the number of records: dry runs, and mirroring imports,
+ * because they begin with a simulation.
  */
 function fileLimits({ limits, dryRun, mirror }: ImportSettings): FileLimits {
   if (limits === undefined || (dryRun !== true && mirror !== true)) return limits ?? {};

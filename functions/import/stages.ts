@@ -1,5 +1,5 @@
-// The stages of a record on its way from the export file to the store: planned, checked, decided and settled. Each
-// stage is a new value.
+// A record passes through four stages between the export file and the store: planned, checked, decided and settled. The
+// types of this file describe a record or a batch at each stage.
 
 import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { Gift } from '../../shared/organisation/privileges.ts';
@@ -12,16 +12,16 @@ import type { ImportWarning } from './contract.ts';
 
 export interface Planned extends RecordPlan {
   /**
-   * The issue that planning or the check found: because of it, the import must not write the record. If the record
-   * equals the stored record, it counts as unchanged despite the issue, because the stored record was valid when it was
-   * written.
+   * The issue because of which the import must not write the record. The planning of the record or the check of its
+   * references found the issue. If the stored record is equal, the record counts as unchanged instead, because the
+   * stored record was valid when it was written.
    */
   readonly rejection?: RecordIssue;
 }
 
 /**
  * A record whose references the import has checked. Its outcome still depends on the stored record with its key, and on
- * the holders of its names.
+ * which records have its unique names.
  */
 export interface Checked {
   readonly plan: Planned;
@@ -51,11 +51,11 @@ export interface DoomedRecord extends Pick<OrganisationRecord, 'section' | 'orgI
 export interface Decided {
   readonly records: readonly Settled[];
   readonly writes: readonly Write[];
-  /** The paths of the stored records that the writes delete because the batch needs their names. */
+  /** The paths of stored records that the writes delete, because records of the batch need their names. */
   readonly freed: readonly string[];
   /**
-   * The stored user grants that a mirroring import deletes before it writes project grants of the batch. The project
-   * grants would otherwise lose roles in use.
+   * The stored user grants that a mirroring import deletes before it writes the batch, because they use roles that
+   * project grants of the batch lose.
    */
   readonly early: readonly DoomedRecord[];
   /** The creation and change date of the written records, which no other attempt uses. */

@@ -18,8 +18,8 @@ export function uniqueStamp(now: Date): string {
 }
 
 /**
- * Creates the dates for a call's attempts to write a batch. Each attempt has its own date, which is the creation and
- * change date of the written records.
+ * Creates the dates for a call's attempts to write batches. No two attempts have the same date. It is the creation and
+ * change date of the records that the attempt writes.
  */
 export class AttemptStamps {
   readonly stamp: string;
@@ -39,7 +39,10 @@ interface StampedCall {
   readonly stamp: string;
 }
 
-/** Whether this call wrote the stored record. If so, a further record of the file with the same key is a repetition. */
+/**
+ * True if this call wrote the stored record. If the file then contains a further record with the same key, this record
+ * is a repetition.
+ */
 export function isOfThisImport(call: StampedCall, { createdAt = '', changedAt = '' }: StoredDocument): boolean {
   const prefix = stampPrefix(call);
   return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
@@ -47,8 +50,8 @@ export function isOfThisImport(call: StampedCall, { createdAt = '', changedAt = 
 
 /**
  * Finds the stored records that calls other than imports have changed since this import began. Omits records that only
- * another import has changed: it did so before this import acquired the instance's lock, so this import can overwrite
- * or delete them like any other record.
+ * other imports have changed. Those imports ended before this import acquired the instance's lock, so this import may
+ * overwrite or delete their records.
  * @param documents the records that the transaction has read; the key is the record's path
  * @param position the position at which this import began
  * @returns the paths of the changed records

@@ -32,8 +32,7 @@ export async function writeFile(context: ImportContext): Promise<void> {
 /**
  * Requires that no organisation of the file existed before this call. Organisations that this call created do not
  * count.
- * @throws IdentityError ALREADY_EXISTS with the ids of the organisations that existed; the signal's reason after an
- * abort
+ * @throws IdentityError ALREADY_EXISTS if an organisation of the file existed; the signal's reason after an abort
  */
 async function requireNew({ inspection, store, signal, rules }: ImportContext): Promise<void> {
   const existing: string[] = [];
@@ -61,7 +60,7 @@ async function writePhases(context: ImportContext, existing: Targets): Promise<v
   }
 }
 
-/** Enters a phase. The report counts the writing of the organisations as phase 1. */
+/** Reports the start of a phase. Writing the organisations is phase 1. */
 function enterPhase({ settings, state }: ImportContext, phase: number): void {
   state.report.enterPhase(phase);
   settings.onProgress?.();

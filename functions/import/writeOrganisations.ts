@@ -13,10 +13,10 @@ import type { ImportReport } from './results/report.ts';
 import type { RecordOutcome, Settled } from './stages.ts';
 
 /**
- * Writes the organisations, and returns those that exist afterwards: later phases import their records. If an
- * organisation exists with another name, or if its new name is taken, the import reports an error but imports the
- * organisation's records. If the organisation cannot be created, the import reports an error and skips the
- * organisation's records (see zitadel 5.5).
+ * Writes the organisations, and returns all organisations of the file that exist afterwards. Later phases import the
+ * records of these organisations. If an organisation exists with another name, or if its new name is taken, the import
+ * reports an error but imports the organisation's records. If the organisation cannot be created, the import reports an
+ * error and skips the organisation's records (see zitadel 5.5).
  */
 export async function writeOrganisations(context: ImportContext): Promise<Targets> {
   const { store, signal, inspection } = context;
@@ -43,7 +43,8 @@ export async function writeOrganisations(context: ImportContext): Promise<Target
   }
   await writer.finish();
   signal.throwIfAborted();
-  // A rename fails if another organisation has the new name. The organisation then still exists under its old name.
+  // The rename of an organisation fails if another organisation has the new name. The organisation still exists, under
+  // its old name.
   const kept = organisations.filter(({ header }) => failed.has(header.orgId));
   for await (const [{ header }, isStored] of lookUp(store, kept, signal)) if (isStored) existing.add(header.orgId);
   await rememberImport(context, [...existing.difference(created)]);
@@ -53,8 +54,8 @@ export async function writeOrganisations(context: ImportContext): Promise<Target
 }
 
 /**
- * Rejects a new organisation if it has users and its domain policy is invalid. Without the policy, its users would
- * claim login names by the default rule, and a corrected file could not change this later.
+ * Rejects a new organisation if it has users and its domain policy is invalid. Without the policy, the import would
+ * form its users' login names by the default rule, and a later import of a corrected file could not change them.
  */
 async function withPolicyIssues(
   { store, signal }: ImportContext,

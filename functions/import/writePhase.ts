@@ -15,7 +15,7 @@ import type { Planned, RecordOutcome } from './stages.ts';
 
 /**
  * Writes the records of one phase.
- * @param read the sections to read: sections of the phase, and sections whose records contain records of the phase
+ * @param read the sections of the phase, and the sections whose records contain records of the phase
  * @throws the signal's reason after an abort, once the batches in flight are written
  */
 export async function writePhase(
@@ -28,8 +28,8 @@ export async function writePhase(
   const written = new Set([...read].filter((section) => section.phase === phase));
   const unchanged = await findUnchanged(context, targets, written);
   if (unchanged.size === [...written].reduce((sum, { name }) => sum + (inspection.counts[name] ?? 0), 0)) return;
-  // With `report`, the import never overwrites a stored record. So a repeated record cannot replace an earlier record
-  // of the file, and `EarlierRecords` is not needed.
+  // With `report`, the import never overwrites a stored record, not even with a repeated record of the file. So
+  // `EarlierRecords` is not needed.
   using earlier = context.rules.onConflict === 'report' ? undefined : new EarlierRecords();
   const planner = new PhasePlanner(context, targets, phase, earlier);
   const isRead = (name: string) => {

@@ -24,7 +24,7 @@ type RoutePorts = Pick<Ports, 'store' | 'now' | 'audit' | 'authenticate'>;
  */
 const RETRY_MS = 20_000;
 
-/** A call after authentication. The operations of `store` end at the deadline of the call. */
+/** A call after authentication. When the call's deadline has passed, the operations of `store` fail. */
 interface Call {
   readonly store: Store;
   readonly caller: Caller;
@@ -36,8 +36,8 @@ async function beginCall(
   onIdentified?: OnIdentified,
 ): Promise<Call> {
   const called = store.forCall({
-    // Start the timer when the store first reads the signal. SQLite never reads the signal, so it needs no timer per
-    // request.
+    // Start the timer of the deadline only when the store reads `signal`. SQLite never reads it, so that requests to
+    // SQLite need no timer.
     get signal() {
       return deadline();
     },

@@ -24,7 +24,7 @@ const userFields: readonly FieldName[] = ['orgId', 'body', 'otpEmail', 'sequence
  * callers need `user.write` on the user's organisation or on the instance. Checks the permission before existence, so
  * that an error does not reveal whether a user exists.
  * @param audited records the removal in the same commit. If the audit trail is outside the database, records the
- * removal before the commit. If the commit then fails, records a second event
+ * removal before the commit. If the commit then fails, records the failure as a second event
  * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (see zitadel
  * 6.3)
  */
@@ -42,8 +42,8 @@ export function removeOtpEmail(
     const user = await readUserAs(transaction, caller, 'user.write', userId, userFields);
     if (user === undefined) throw userNotFound();
     if (user.otpEmail !== true) {
-      // If the factor is missing, a concurrent call may have removed it in a commit that is not durable yet. Wait until
-      // that commit is durable, because the response depends on it.
+      // A concurrent call may have removed the factor in a commit that is not durable yet. Wait until that commit is
+      // durable, because the error depends on it.
       await store.durable();
       throw otpEmailNotSet();
     }

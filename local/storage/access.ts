@@ -22,8 +22,7 @@ const TOKEN_LIFETIME_SECONDS = 3599;
 const claims = z.object({ iss: z.string(), aud: z.string(), scope: z.string() });
 
 /**
- * The key is a use of the account; the value matches each scope that permits this use. A token must have at least one
- * such scope.
+ * For each use of the service account, matches the scopes that permit the use. A token must have at least one of them.
  */
 const scopes = {
   read: /\/auth\/(devstorage\.\w+|cloud-platform)(?![\w.-])/,
@@ -31,7 +30,10 @@ const scopes = {
   sign: /\/auth\/(iam|cloud-platform)(?![\w.-])/,
 };
 
-/** Issues and checks tokens of the stand-in's only service account, which has all permissions. */
+/**
+ * Issues and checks tokens of a service account with all permissions. The stand-in for Cloud Storage has only this
+ * account.
+ */
 export class Access {
   private readonly account: Account;
   private readonly tokens = new Map<string, string>();

@@ -27,8 +27,8 @@ export type StoredObject = z.infer<typeof storedObject>;
 export type ObjectDescription = Pick<StoredObject, 'bucket' | 'name' | 'contentType' | 'contentEncoding' | 'metadata'>;
 
 /**
- * Checks the current object before it is replaced or removed. Throws an error if the object must not change. The check
- * and the change are one atomic operation.
+ * Called with the current object before the object is replaced or removed. Throws an error if the object must not
+ * change. The call and the change are one atomic operation.
  */
 export type ObjectPrecondition = (present: StoredObject | undefined) => void;
 
@@ -108,8 +108,9 @@ async function inDirectory(file: string): Promise<string> {
   return file;
 }
 
-// Returns a function that generates increasing generations, in microseconds as in Cloud Storage. Each generation is
-// also greater than the generation of the current object, which an earlier process may have created.
+// Returns a function that generates object generations: numbers that always increase, in microseconds as in Cloud
+// Storage. Called with the generation of the current object, which an earlier process may have created, the function
+// returns a greater generation.
 function createClock(): (present: string | undefined) => string {
   let last = 0;
   return (present) => {

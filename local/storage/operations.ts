@@ -148,7 +148,10 @@ const etag = ({ generation }: StoredObject) => Buffer.from(generation).toString(
 /** The version of an object's metadata. It is constant, because no operation of the stand-in changes metadata. */
 const metageneration = '1';
 
-/** Checks the preconditions in a query. The generation 0 requires that the object does not exist. */
+/**
+ * Returns a function that checks the preconditions of a query against the current object. A precondition on the
+ * generation 0 requires that the object does not exist.
+ */
 function preconditions(query: URLSearchParams): ObjectPrecondition {
   return (present) => {
     const generation = present?.generation ?? '0';

@@ -32,7 +32,7 @@ interface Session {
   object: StoredObject | undefined;
   /**
    * The request whose body is being received. A further request for the same upload ends this request, because the
-   * client must have abandoned it.
+   * client has apparently abandoned it.
    */
   current: { readonly message: IncomingMessage; readonly done: Promise<unknown> } | undefined;
 }

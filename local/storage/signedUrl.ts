@@ -59,7 +59,10 @@ function digest(request: IncomingMessage, path: string, parameters: URLSearchPar
   return createHash('sha256').update(canonical).digest('hex');
 }
 
-/** Returns a header's value as the client signed it. The signed host has no port, because Google's URLs have none. */
+/**
+ * Returns a header's value as the client signed it. In the header `host`, the signed value has no port, because
+ * Google's URLs have none.
+ */
 function header(request: IncomingMessage, name: string): string {
   const value = String(request.headers[name] ?? '').trim();
   return name === 'host' ? value.replace(/:\d+$/, '') : value;

@@ -25,12 +25,12 @@ export interface StorageServerOptions {
   readonly port: number;
   readonly account: Account;
   readonly bucket: string;
-  /** The clock that decides whether a signed URL has expired; by default the system's clock. */
+  /** The clock that decides whether a signed URL has expired. If absent, the system's clock. */
   readonly now?: () => Date;
 }
 
 export interface RunningStorage {
-  /** The server's base URL without a slash at the end, to which to set STORAGE_EMULATOR_HOST. */
+  /** The server's base URL without a slash at the end. It is the value for STORAGE_EMULATOR_HOST. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -115,7 +115,10 @@ async function serveSigned(
   await getSigned({ ...service, route, request, response, origin });
 }
 
-/** If the request is a CORS preflight, answers it and returns true. */
+/**
+ * Sets the CORS headers if an origin is permitted. If the request is a CORS preflight, answers the request and returns
+ * true.
+ */
 function permitOrigin(request: IncomingMessage, response: ServerResponse, permitted: string | undefined): boolean {
   if (permitted !== undefined)
     response

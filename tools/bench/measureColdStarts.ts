@@ -32,8 +32,8 @@ export async function buildFunctions(resources: AsyncDisposableStack): Promise<v
   await mkdir(join(output, EMPTY), { recursive: true });
   await writeFile(join(output, EMPTY, 'index.js'), contents);
   await writeFile(join(output, EMPTY, 'package.json'), '{"type":"commonjs","main":"index.js"}');
-  // Start the empty function once, so that its compiled code is stored. COMPILER cannot do this: it waits for a line
-  // that only our functions print.
+  // Start the empty function once, so that Node stores its compiled code. COMPILER cannot do this for the empty
+  // function, because it waits for a line that only our functions print.
   await startOnce(EMPTY);
 }
 

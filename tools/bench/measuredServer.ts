@@ -76,7 +76,8 @@ export async function post({ url, token }: Server, operation: 'import' | 'export
 
 /**
  * Removes the factors of `amount` users.
- * @param next returns the number of another user at each call; autocannon may leave out numbers
+ * @param next called for each request; returns the number of a user who was not returned before. autocannon may send no
+ * request for some of these numbers
  * @returns removals per second
  * @throws Error if a removal fails
  */

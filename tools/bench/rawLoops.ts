@@ -9,7 +9,9 @@ import { connectSqlite, type SqliteConnection } from '../../shared/store/sqlite/
 // Measures the speed of SQLite and Node without the service, with the rows that the service has stored and with its
 // connection settings. `node tools/bench/rawLoops.ts LOOP DATABASE [NEW-DATABASE]` prints one line of JSON.
 
-/** The number of rows in a transaction, as in an import: users and the claims of their names. */
+/**
+ * The number of rows in a transaction, as in an import. The rows are users and the documents that reserve their names.
+ */
 const ROWS_PER_TRANSACTION = 2_000;
 const ROWS = `FROM documents WHERE collection IN ('users', 'claims', 'userGrants', 'userMetadata')`;
 
@@ -88,7 +90,7 @@ async function serve(database: SqliteConnection): Promise<void> {
     `UPDATE documents SET "otpEmail" = NULL, version = version + 1 WHERE collection = 'users' AND id = ? AND "otpEmail" = 1`,
   );
   database.execute('PRAGMA synchronous = NORMAL');
-  // Read once before the log is opened: SQLite creates the write-ahead log only when a connection reads.
+  // Read a row before `LogFile` opens the write-ahead log, because SQLite creates the log only when a connection reads.
   database.prepare('SELECT count(*) FROM clock').get();
   const log = new LogFile(database);
   let waiting: (() => () => void)[] = [];

@@ -72,8 +72,8 @@ async function bundle(name: string, nodeMajor: number): Promise<Bundle> {
 }
 
 /**
- * Lists the applications of the other functions, which the bundle omits. A function can describe the endpoints of the
- * others, but does not serve them.
+ * Lists the applications of the other functions, which the bundle omits. A function can describe the endpoints of all
+ * functions, but serves only its own.
  */
 function otherApps(name: string): string[] {
   return Object.keys(functions).flatMap((other) => (other === name ? [] : [join(root, 'functions', other, 'app.ts')]));

@@ -53,16 +53,16 @@ export async function bundleScript(
 }
 
 /**
- * Escapes characters outside ASCII in comments and regular expressions, which esbuild does not escape. A single such
- * character would double the memory of the program's text, and slow down the start.
+ * Escapes the characters outside ASCII that esbuild leaves in comments and regular expressions. A single such character
+ * would double the memory of the bundle's text, and slow down the start.
  */
 function escaped(program: string): string {
   return program.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /**
- * `program` is the program of the worker thread that hashes passwords, `starter` the module that starts this thread.
- * Bundles contain the program as a text in that module.
+ * `program` is the source file of the worker thread that hashes passwords; `starter` is the module that starts this
+ * thread. In a bundle, `starter` contains the bundled `program` as a text.
  */
 const worker = { program: 'shared/auth/bcryptWorker.ts', starter: 'shared/auth/passwordHashing.ts' } as const;
 

@@ -3,8 +3,8 @@ import { extname, join, relative } from 'node:path';
 import type { Loader, Plugin } from 'esbuild';
 import { root } from '../program.ts';
 
-// Replaces modules of dependencies in bundles. The dependencies load these modules at the start. This service never
-// calls them, so they would only delay the start.
+// Replaces modules of dependencies in bundles. The dependencies load these modules when they start, but this service
+// never calls them. So the modules would only delay the start.
 
 // A module without the descriptions of protobuf messages, which only servers with gRPC reflection read.
 const NO_DESCRIPTORS = `
@@ -35,7 +35,7 @@ const replacements: Readonly<Record<string, string>> = {
   [`${gax}/src/resumableSourceFromFile.js`]: EMPTY,
   [`${gax}/src/operationsClient.js`]: EMPTY,
   [`${gax}/src/iamService.js`]: EMPTY,
-  // A stub is necessary: each client of Firestore creates and closes a client of this service.
+  // This module cannot be empty, because each client of Firestore creates and closes a client of this service.
   [`${gax}/src/locationService.js`]: 'exports.LocationsClient = class { async close() {} };',
   [`${gax}/protos/iam_service.js`]: EMPTY,
   [`${gax}/protos/locations.js`]: EMPTY,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { root } from '../program.ts';
 import type { LockFile } from './deployedPackage.ts';
 
-/** The licences that a deployed package may have. None of them requires more than a copy of its text. */
+/** The licences that a deployed package may have. None of them requires more than a copy of the licence's text. */
 export const acceptedLicences: readonly string[] = [
   '(Apache-2.0 AND BSD-3-Clause)',
   '(MIT OR CC0-1.0)',

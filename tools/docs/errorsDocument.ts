@@ -67,7 +67,10 @@ function describeError({ reason, id, ...row }: ErrorRow): string {
   return describeName(reason, row, id === undefined ? [] : [`(${code(id)})`]);
 }
 
-/** Describes an error by its name and its parameters. Omits the error's text, because every message contains it. */
+/**
+ * Describes an error by its name and its parameters. The document omits the error's text, because every error message
+ * contains the text.
+ */
 function describeName(name: string, row: IssueRow, facts: readonly string[] = []): string {
   const parameters = templateText(row, 'http').match(PARAMETER) ?? [];
   return [code(name), ...facts, ...new Set(parameters)].join(' ');
@@ -93,7 +96,8 @@ function issueList(rows: Readonly<Record<string, IssueRow>>): string {
 }
 
 /**
- * Describes an issue by its name and text. Removes the optional parts of the text, and lists their parameters instead.
+ * Describes an issue by its name and text. Some parts of the text are optional: leaves them out, and lists their
+ * parameters after the name.
  */
 function describeIssue(reason: string, template: string): string {
   const text = template.replaceAll(/\[[^\]]*\]/g, '');

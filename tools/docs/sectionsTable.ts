@@ -12,7 +12,8 @@ export function sectionsTable(): string {
   for (const section of recordSections) {
     const fields = fieldsOf(section);
     const last = rows.at(-1);
-    // Only adjacent sections can share a row, because the rows have the order of sections in an export.
+    // If adjacent sections have the same fields, they share a row. Other sections cannot, because the rows have the
+    // order of sections in an export.
     if (last?.fields === fields) last.names.push(code(section.name));
     else rows.push({ names: [code(section.name)], fields });
   }

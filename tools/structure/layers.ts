@@ -57,8 +57,8 @@ const layers: readonly (readonly string[])[] = [
 ];
 
 /**
- * Parts that a folder must not import although they are in a lower layer. `instead` describes what the folder may
- * import.
+ * Parts that files in a folder must not import, although the parts are in a lower layer. `instead` describes what these
+ * files may import.
  */
 const barred: readonly { readonly folder: string; readonly parts: string; readonly instead: string }[] = [
   { folder: 'cli/', parts: 'functions/*', instead: 'its contract, or shared' },

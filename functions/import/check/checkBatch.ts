@@ -70,7 +70,8 @@ async function readFound(
   subjects: readonly Subject[],
 ): Promise<Found> {
   const references = subjects.flatMap((subject) => subject.references);
-  // Bodies can be large. So read them only for checks of targets, and to compare parents whose digests differ.
+  // Bodies can be large. So read a body only if a check of the reference needs it, or to compare parents whose digests
+  // differ.
   const isChecked = ({ reference }: PlannedReference) => reference.check !== undefined;
   const checked = references.filter(isChecked).map(({ key }) => key);
   const others = references.filter((reference) => !isChecked(reference)).map(({ key }) => key);
@@ -97,8 +98,8 @@ async function readFound(
     differing.map(({ key }) => key),
     [...targetFields, ...parentFields, 'body'],
   );
-  // A claim can permit a reference to another organisation's record. Such a claim counts as missing if the import
-  // deletes the record that owns the claim.
+  // Some references to another organisation's record are permitted only if a certain stored name exists. If the import
+  // deletes the record with that name, the name counts as missing too.
   const isGone = (path: string, { ownerId = '' }: StoredDocument) =>
     isDoomed(path, mirror) || isDeleted(ownerId, mirror);
   return new Map(
@@ -115,8 +116,8 @@ function parentsOf({ plan: { record }, references }: Subject) {
 }
 
 /**
- * Whether the interrupted removal of an organisation deletes a target: a record of that organisation, or a project
- * grant to that organisation.
+ * True if a target belongs to an organisation whose removal was interrupted, or is a project grant to such an
+ * organisation. The removal will delete this target.
  */
 function isRemoved(target: StoredDocument, removed: ReadonlySet<string>): boolean {
   if (removed.size === 0) return false;

@@ -13,7 +13,9 @@ export interface Completed {
 
 const NO_WARNINGS: readonly RecordWarning[] = [];
 
-/** Adds a field to the records of some sections. The import determines the value of this field from stored records. */
+/**
+ * In some sections, a record of the file can lack a field that the import takes from stored records. Adds this field.
+ */
 export async function completeRecords(
   reader: Reader,
   plans: readonly Planned[],

@@ -24,7 +24,7 @@ export type Found = ReadonlyMap<string, StoredDocument | undefined>;
  * organisation's record, or to a record that the import omits.
  */
 type Rejection = RecordIssue | 'notCarried';
-/** A `Rejection` that does not contain the referring field and the target's id yet. */
+/** A `Rejection` to which the name of the referring field and the target's id will be added. */
 type TargetRejection = KeyedIssue | 'notCarried';
 
 /**
@@ -47,8 +47,8 @@ export function findRejection(
 }
 
 /**
- * Whether a target of a record is missing, or its deletion has begun. Such a deletion also deletes the stored records
- * that refer to the target.
+ * True if a target of a record is missing, or if its deletion has begun. The deletion of a target also deletes the
+ * stored records that refer to the target.
  */
 export function lacksTarget({ references }: Referring, documents: Found): boolean {
   return references.some((planned) => {
@@ -78,8 +78,8 @@ function withTarget(
   documents: Found,
 ): RecordIssue {
   const targetOf = ({ key }: PlannedReference) => documents.get(documentPath(key));
-  // Several references of a record can have the same issue. So another reference with a missing target may have caused
-  // the issue.
+  // Several references of a record can have the same issue. So the cause may be another of these references, if its
+  // target is missing.
   const explains = (candidate: PlannedReference) =>
     candidate === planned || candidate.reference.missing.key === issue.key;
   const missing = [planned, ...references].find(
@@ -128,8 +128,8 @@ function isKeptIfMissing({ reference, targetId }: PlannedReference): boolean {
 }
 
 /**
- * Some references require a target in another organisation. Lists the warnings about such references whose target is in
- * the record's own organisation. The import omits such a record.
+ * Some references of a record must have a target in another organisation. Lists a warning for each such reference whose
+ * target is in the record's own organisation. The import omits a record with such a warning.
  */
 export function ownTargets({ plan, references }: Referring, documents: Found): RecordWarning[] {
   const { orgId } = plan.record;

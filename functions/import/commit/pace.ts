@@ -1,8 +1,8 @@
 import type { Advice, Store } from '../../../shared/store/store.ts';
 
 /**
- * Two, so that the import prepares a batch while the database commits another. If the database commits one batch at a
- * time, more batches in flight would only occupy memory.
+ * The minimum is two, so that the import prepares a batch while the database commits another. If the database commits
+ * one batch at a time, more than two batches would only use memory without saving time.
  */
 const MIN_BATCHES_IN_FLIGHT = 2;
 

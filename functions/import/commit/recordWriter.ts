@@ -18,8 +18,8 @@ const RECORD_OVERHEAD_BYTES = 1_500;
 const MAX_BYTES_IN_FLIGHT = 4 * MAX_COMMIT_BYTES;
 
 /**
- * Receives the outcome of each record, in the order of the file. Records that wait for another record's name come last.
- * If the signal aborts, undecided records have no outcome.
+ * Called with the outcome of each record, in the order of the file. Records that wait until another record gives up a
+ * name come last. If the signal aborts, the function is not called for undecided records.
  */
 type OnSettled = (settled: Settled) => void;
 
@@ -82,7 +82,7 @@ export class RecordWriter implements AsyncDisposable {
     }
   }
 
-  /** Writes the waiting records repeatedly, until no further record gets the name for which it waits. */
+  /** Writes the waiting records repeatedly, until a repetition writes none of them. */
   private async writeWaiting(): Promise<void> {
     let waiting = this.waiting.take();
     while (waiting.length > 0) {
@@ -156,10 +156,10 @@ export class RecordWriter implements AsyncDisposable {
 }
 
 /**
- * Returns the maximum number of writes for a record and its claims. A new name needs one write. In an overwrite, the
- * record may also give up an earlier name for each new name. In a mirroring import, a new name may belong to another
- * record, which the import then deletes with all its names. A record with a domain also counts one write for the
- * version of the verified domains.
+ * Returns the maximum number of writes for a record and the documents that reserve its unique names. A new name needs
+ * one write. In an overwrite, the record may also give up an earlier name for each new name. In a mirroring import, a
+ * new name may belong to another record, which the import then deletes with all its names. A record with a domain also
+ * counts one write for the version of the verified domains.
  */
 function maxWrites(plan: RecordPlan, { rules, mirror }: Pick<ImportContext, 'rules' | 'mirror'>): number {
   const writesPerClaim = rules.onConflict === 'overwrite' ? 2 : 1;

@@ -8,14 +8,17 @@ import type { Planned, Settled } from '../stages.ts';
 
 export interface WaitingRecord {
   readonly plan: Planned;
-  /** The outcome if the record at the path `holder` does not give up the name. */
+  /** The outcome if the record at the path `holder` never gives up the name. */
   readonly settled: Settled;
   readonly holder: string;
 }
 
 /** The maximum number of waiting records, which bounds their memory. */
 const MAX_WAITING = 10_000;
-/** Each claim needs up to five writes, so a commit of this many records stays below Firestore's limit. */
+/**
+ * The maximum number of waiting records in one commit. Each unique name of a record needs up to five writes, so such a
+ * commit stays below Firestore's limit.
+ */
 const MAX_TOGETHER = 50;
 
 export class WaitingRecords {
@@ -27,7 +30,8 @@ export class WaitingRecords {
   }
 
   /**
-   * Adds a record that failed because another record of the file has its name. Returns false if the record cannot wait.
+   * Adds a record that failed because another record of the file has its name. Returns false if the record failed for
+   * another reason, or if too many records wait.
    */
   add(plan: Planned, settled: Settled): boolean {
     const { outcome } = settled;

@@ -10,9 +10,9 @@ import { type BatchRecord, type Decided, type Planned, type Settled, unsettled }
 import { BatchPasswords } from './batchPasswords.ts';
 
 /**
- * Checks, decides and writes a batch, and returns the outcomes in the order of its records. First tries to create all
- * records without reading. If a record exists, reads the stored records and decides the batch again. Writes each record
- * and its claims in the same commit.
+ * Checks the records of a batch, determines their outcomes, and writes them. Returns the outcomes in the order of the
+ * records. First tries to create all records without reading. If a record exists, reads the stored records and
+ * determines the outcomes again. Writes each record and the documents that reserve its unique names in the same commit.
  */
 export async function writeBatch(context: ImportContext, plans: readonly Planned[]): Promise<readonly Settled[]> {
   const passwords = new BatchPasswords(context.bcryptCost, context.signal);
@@ -25,8 +25,8 @@ export async function writeBatch(context: ImportContext, plans: readonly Planned
 }
 
 /**
- * Decides the outcomes of a batch's records as if the database were empty. Returns undefined if any of them would not
- * be created.
+ * Determines the outcomes of a batch's records as if the database were empty. Returns undefined if a record would have
+ * any other outcome than `created`.
  */
 async function decideCreation(
   { rules, state }: ImportContext,
@@ -43,7 +43,7 @@ async function decideCreation(
 }
 
 /**
- * Commits the creation of records. Returns false if a record or one of its claims existed, a member was removed, or a
+ * Commits the creation of records. Returns false if a record or one of its names was taken, a member was removed, or a
  * name is reserved.
  */
 async function isCommitted(
@@ -69,9 +69,9 @@ async function isCommitted(
 }
 
 /**
- * Decides the outcomes of a batch's records from the stored records, and commits the batch. If another call changes the
- * stored records before the commit, reads and decides again, until the signal aborts. Checks references only once,
- * because no other call can delete their targets while the import holds the instance's lock.
+ * Determines the outcomes of a batch's records from the stored records, and commits the batch. If another call changes
+ * the stored records before the commit, repeats the reads and decisions, until the signal aborts. Checks references
+ * only once, because no other call can delete their targets while the import holds the instance's lock.
  * @param checked the checked batch, if an earlier attempt has checked it
  * @param creation an earlier attempt, which the database may have committed
  */
@@ -109,8 +109,8 @@ async function decideStored(
 }
 
 /**
- * Finds an attempt that the database committed although the response was lost. That attempt has changed which names are
- * free, so a new decision could have another outcome.
+ * Finds an attempt to write the batch that the database committed although the response was lost. A further attempt
+ * could have another outcome, because the committed attempt has changed which names are free.
  */
 function findCommitted(
   attempts: readonly Decided[],

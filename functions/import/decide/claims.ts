@@ -16,8 +16,8 @@ interface TakenName {
 }
 
 /**
- * A stored record that has a name which the file needs. The import deletes the stored record and its claims together
- * with the write of the file's record.
+ * A stored record that has a name which a record of the file needs. The commit that writes the record of the file
+ * deletes the stored record and the documents that reserve its names.
  */
 export interface FreedHolder {
   readonly key: DocumentKey;
@@ -26,8 +26,8 @@ export interface FreedHolder {
 }
 
 /**
- * The current holders of unique names in a transaction. A holder is the record that has the name. Collects changes of
- * holders, and returns the writes for these changes.
+ * Tracks which record has each unique name while the outcomes of a batch are decided. This record is the name's holder.
+ * Collects the changes of holders, and returns the writes for these changes.
  */
 export class ClaimLedger {
   private readonly before: ReadonlyMap<string, StoredDocument>;
@@ -38,7 +38,7 @@ export class ClaimLedger {
   readonly released = new Map<string, DocumentKey>();
 
   /**
-   * @param before the stored claims; the key is the claim's path
+   * @param before the stored documents that reserve names; the key is the document's path
    * @param freed the stored records to delete when a record of the batch needs their names; the key is the record's
    * path
    * @param overwrites whether the import may change the names of stored records
@@ -54,9 +54,9 @@ export class ClaimLedger {
   }
 
   /**
-   * Claims a record's names, and gives up the names that the record no longer has.
-   * @param held the claims that the stored version of the record may have
-   * @returns a name that belongs to another record, if any; in this case, all names keep their holders
+   * Gives a record its unique names, and frees the names that the record no longer has.
+   * @param held the keys of all names that the stored version of the record may have
+   * @returns a name that belongs to another record, if any; if so, no name changes its holder
    */
   claim(plan: RecordPlan, held: readonly DocumentKey[]): TakenName | undefined {
     const taken = this.findTaken(plan);
@@ -100,7 +100,7 @@ export class ClaimLedger {
     for (const { key } of plan.claims) this.after.set(documentPath(key), { key, holder });
   }
 
-  /** Deletes a stored record whose names the batch needs, with all claims of that record. */
+  /** Deletes a stored record whose names the batch needs, and frees all its names. */
   private release(path = ''): void {
     const freed = this.freed.get(path);
     if (freed === undefined) return;
@@ -130,7 +130,7 @@ function takenIssue(
   overwrites: boolean,
 ): RecordIssue {
   const collection = `${key.collection}/`;
-  // If the claim belongs to no record of this collection, it stores whether login names contain the organisation's
+  // A document that belongs to no record of this collection stores whether login names contain the organisation's
   // domain.
   if (!ownerId.startsWith(collection)) return { ...taken, reason: 'login_names_settled' };
   const holder = ownerId.slice(collection.length);
@@ -143,7 +143,7 @@ function takenIssue(
   return { ...taken, params: issueParams(params) };
 }
 
-/** Whether an issue is about a name of the record itself. Domains and external identities are no such names. */
+/** True if an issue is about a record's own name. A domain or an external identity does not count as a name here. */
 function isName({ key }: KeyedIssue): boolean {
   const { reason } = zitadelErrors[key];
   return reason === 'login_name_taken' || reason === 'name_taken' || reason === 'application_name_taken';

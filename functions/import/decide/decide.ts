@@ -1,4 +1,5 @@
-// Decides the outcomes and writes of a batch: a pure function of the checked records and the stored data.
+// Determines the outcomes of a batch's records and the writes of the batch. The function is pure: it only depends on
+// the checked records and the stored data.
 
 import { parseObject } from '../../../shared/json/jsonObject.ts';
 import { holderKey } from '../../../shared/organisation/claimKeys.ts';
@@ -22,18 +23,22 @@ import { adoptRecord, heldClaims, overwriteRecord } from './overwrite.ts';
 import { writeWarnings } from './writeWarnings.ts';
 
 export interface StoredBatch extends StoredRecords {
-  /** The versions of the stored records; the key is the record's path. Empty if the import overwrites no records. */
+  /** The versions of the stored records; the key is the record's path. Empty unless the import overwrites records. */
   readonly versions: ReadonlyMap<string, string>;
   /**
-   * The stored records to delete when a record of the batch needs their names. The key is the path of the stored
-   * record.
+   * The stored records that the import deletes if a record of the batch needs their names. The key is the path of the
+   * stored record.
    */
   readonly freed: ReadonlyMap<string, FreedHolder>;
-  /** Whether all overwritten records give up their stored names before a record claims a new name. */
+  /**
+   * True if all overwritten records first give up their stored names, so that any record of the batch can then take
+   * these names.
+   */
   readonly isSimultaneous: boolean;
   /**
-   * The paths of stored records that another call changed before this import, and that a mirroring import may replace.
-   * If such a record equals the file's record, the import only marks it with the import's stamp.
+   * The paths of stored records that a call other than an import has changed before this import, and that a mirroring
+   * import may replace. If such a record equals the file's record, the import only sets its change date to a date of
+   * this import.
    */
   readonly adopted: ReadonlySet<string>;
   /** The stored user grants that a mirroring import must delete before it writes the batch's project grants. */
@@ -57,14 +62,14 @@ export const nothingStored: StoredBatch = {
 };
 
 /**
- * Decides the outcomes of a batch in the order of its records. If a record gives up a name, the following records can
- * claim that name; with `isSimultaneous`, all records can. The returned writes do not contain the hashes of clear
- * passwords yet.
+ * Determines the outcomes of a batch in the order of its records. If a record gives up a name, the following records
+ * can take that name; with `isSimultaneous`, the preceding records can too. The returned writes do not contain the
+ * hashes of clear passwords yet.
  * @param stamp the creation and change date of the written records
  */
 export function decide(batch: readonly BatchRecord[], stored: StoredBatch, rules: Rules, stamp: string): Decided {
   const intentions = intend(unsettled(batch), stored, rules);
-  // The overwrites that fail. Their records keep their old names, so other records cannot claim these names.
+  // The records whose overwrite fails. They keep their old names, so other records cannot take these names.
   const keeping = new Set<BatchRecord>();
   for (;;) {
     const decided = decideInOrder(batch, stored, intentions, rules, stamp, keeping);
@@ -76,7 +81,7 @@ export function decide(batch: readonly BatchRecord[], stored: StoredBatch, rules
   }
 }
 
-/** @param keeping records that keep their names until their own outcomes are decided */
+/** @param keeping records that keep their names until this function reaches them */
 function decideInOrder(
   batch: readonly BatchRecord[],
   { documents, versions, freed, isSimultaneous, adopted, early }: StoredBatch,
@@ -126,8 +131,8 @@ function settled({ plan, warnings }: Checked, outcome: RecordOutcome, written = 
 
 /**
  * Some fields, such as a domain's primary mark, can be set in only one record of an organisation. Removes such a field
- * if another call has set it in another record during this import. An overwriting import excludes other calls, so it
- * moves the field to this record instead.
+ * if another call has set it in another record during this import. An overwriting import is an exception: no other call
+ * can run during that import, so the field moves to this record.
  */
 function adjustMeanwhile(plan: RecordPlan, documents: StoredBatch['documents']): RecordPlan {
   const { record, key, claims } = plan;

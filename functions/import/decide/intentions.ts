@@ -1,5 +1,5 @@
-// Decides what to do with a record by comparing it with the document that is stored under its key. `decide` later
-// decides about the names that records claim. All functions are pure.
+// Determines what to do with a record by comparing it with the document that is stored under its key. Afterwards,
+// `decide` checks whether the record's unique names are free. All functions are pure.
 
 import { type IssueParams, issueParams } from '../../../shared/errors/issueText.ts';
 import { recordNoun, withArticle } from '../../../shared/errors/nouns.ts';
@@ -32,22 +32,28 @@ export interface StoredRecords {
   /** The paths of the stored records that calls other than imports have changed since the import began. */
   readonly changed: ReadonlySet<string>;
   readonly equal: ReadonlySet<RecordPlan>;
-  /** The members of the file that a command has removed since the import began. */
+  /** The members in the file that a command has removed from the database since the import began. */
   readonly removed: ReadonlySet<RecordPlan>;
   /** The issues of records whose names other organisations reserve. */
   readonly reserved: ReadonlyMap<RecordPlan, RecordIssue>;
-  /** The paths of stored records that a mirroring import deletes before it writes the file's records. */
+  /**
+   * The paths of stored records that a mirroring import deletes although the file contains them. The import creates
+   * these records again.
+   */
   readonly replaced: ReadonlySet<string>;
   /**
-   * The project grants that would lose roles that user grants use, each with the parameters of a text that describes
-   * the use.
+   * The project grants whose overwrite would remove roles that user grants use. The value contains the parameters of a
+   * text about these user grants.
    */
   readonly rolesInUse: ReadonlyMap<RecordPlan, IssueParams>;
-  /** The paths of the last active owners of the instance, if the batch would suspend all of them. */
+  /** The paths of the instance's last active owners, if the batch would suspend all of them; otherwise empty. */
   readonly lastOwners: ReadonlySet<string>;
 }
 
-/** What to do with a record if its names are free. If the outcome is already final, the intention is the outcome. */
+/**
+ * What to do with a record if its unique names are free: create it, overwrite it, or only report an outcome that is
+ * already final.
+ */
 type Intention = RecordOutcome | 'create' | 'overwrite';
 
 export type Intentions = ReadonlyMap<Checked, Intention>;
@@ -63,8 +69,8 @@ export function intend(records: readonly Checked[], stored: StoredRecords, rules
 }
 
 /**
- * Rejects a project grant if the write would remove roles that user grants use. If the import reports the grant as
- * different, it does not write the grant; the report then describes the use of the roles.
+ * Rejects a project grant if the write would remove roles that user grants use. If the import only reports that the
+ * stored project grant differs, the report also describes the use of the roles.
  */
 function withoutLostRoles(record: Checked, intention: Intention, { rolesInUse: uses }: StoredRecords): Intention {
   const params = uses.get(record.plan);
@@ -106,7 +112,7 @@ function intentionOf(
   return protection === undefined ? 'overwrite' : failed(protection);
 }
 
-/** Whether a record fails only because the stored content differs, so that an overwrite may succeed. */
+/** True if a record fails only because the stored content differs. An overwrite may then succeed. */
 function isReported({ plan }: Checked, outcome: RecordOutcome): boolean {
   if (outcome.kind !== 'failed') return false;
   const { key, reason } = outcome.issue;
@@ -128,8 +134,8 @@ function foreignId({ record: { section, orgId } }: RecordPlan, stored: StoredDoc
 }
 
 /**
- * Returns the issue of a record that is stored with other content. If an overwrite would fail too, the issue contains
- * the reason why it would fail.
+ * Returns the issue of a record whose stored content differs. If an overwrite would fail too, the issue contains the
+ * reason.
  */
 function reportedIssue(
   plan: RecordPlan,
@@ -168,8 +174,8 @@ function changedMeanwhile({ record }: RecordPlan): RecordIssue {
 }
 
 /**
- * Returns the issue of a record whose key belongs to another owner, such as a link of another user to the same external
- * identity.
+ * Returns the issue of a record whose key belongs to another owner. For example, a link to an external identity can
+ * belong to another user.
  * @param other the other record with the same key
  */
 function issueOfOwner({ record: { section, json, orgId } }: RecordPlan, other: JsonObject): RecordIssue | undefined {
@@ -180,8 +186,8 @@ function issueOfOwner({ record: { section, json, orgId } }: RecordPlan, other: J
 }
 
 /**
- * Decides the outcome of a record that has the key of an earlier record of the file. Policies may repeat, because an
- * organisation can have several entries in the file. Elements of lists must not repeat.
+ * Determines the outcome of a record that has the key of an earlier record of the file. A repeated policy is permitted,
+ * because an organisation can have several entries in the file. A repeated element of a list is not.
  */
 export function decideRepetition(
   plan: RecordPlan,
@@ -195,14 +201,17 @@ export function decideRepetition(
   return areEqual && !isList(section) ? { kind: 'unchanged' } : failed(repetitionIssue(section));
 }
 
-/** Decides like `decideRepetition`, but for an earlier record that this import has stored. */
+/**
+ * Does the same as `decideRepetition` if the earlier record is known only from the database, where this import stored
+ * it.
+ */
 function decideStoredRepetition(plan: RecordPlan, areEqual: boolean, stored: StoredDocument): RecordOutcome {
   const section = storedSection(stored) ?? plan.record.section;
   return decideRepetition(plan, areEqual, { section, json: parseObject(stored.body) });
 }
 
 /**
- * Returns the issue of an overwrite that would change the state of the caller, or of an organisation. Either change
+ * Returns the issue of an overwrite that would change the state of the caller, or of an organisation. Such an overwrite
  * could prevent the caller from logging in.
  */
 function protectionIssue(plan: RecordPlan, stored: StoredDocument, { callerPath }: Rules): RecordIssue | undefined {

@@ -7,7 +7,7 @@ import { usualState } from '../../../shared/organisation/states.ts';
 import { callVersion, withCallVersion } from '../../../shared/store/lastChange.ts';
 import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
 
-/** If the export file does not show the record's state, returns the record with the state of the stored record. */
+/** If the export file lacks the record's state, returns the record with the state of the stored record. */
 function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
   const { record } = plan;
   if (record.state?.source !== 'unknown' || state === undefined || state === record.state.value) return plan;
@@ -63,8 +63,8 @@ export function overwriteRecord(plan: RecordPlan, stored: StoredDocument, versio
 }
 
 /**
- * Creates a write that marks a stored record as imported by this import. The record equals the file's record, so only
- * the stamp changes.
+ * Creates a write that only sets the change date of a stored record to a date of this import. Its content already
+ * equals the file's record.
  */
 export function adoptRecord({ key }: RecordPlan, stored: StoredDocument, version: string | undefined, stamp: string) {
   const changedAt = withCallVersion(stamp, callVersion(stored, version));

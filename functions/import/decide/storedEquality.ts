@@ -19,7 +19,7 @@ export const contentFields: readonly FieldName[] = ['partition', 'orgId', 'diges
 export const comparedFields: readonly FieldName[] = [...contentFields, 'state', 'createdAt', 'changedAt'];
 
 /**
- * Whether two records with different digests may still be equal: the file may lack fields that exports add, or a state
+ * True if two records may be equal although their digests differ. The file may lack fields that exports add, or a state
  * that an overwrite would keep.
  */
 export function needsBody(
@@ -32,9 +32,9 @@ export function needsBody(
 }
 
 /**
- * Whether the stored record equals the imported record, except for a clear password. If the file lacks a credential,
- * the OTP e-mail factor or the state, the stored value is ignored, because an overwrite would keep that value. If the
- * file shows that the source has no such value, a stored value is a difference.
+ * True if the stored record equals the imported record. Clear passwords are not compared. If the file lacks a
+ * credential, the OTP e-mail factor or the state, the stored value is ignored, because an overwrite would keep that
+ * value. If the file shows that the source has no such value, a stored value is a difference.
  * @param documents the identity providers to which the records refer, and possibly other documents; the key is the
  * document's path
  */
@@ -53,7 +53,7 @@ export function isEqual(
 interface DifferingFields {
   readonly fields: readonly string[];
   /**
-   * Whether an overwrite would keep the stored values of all these fields, because the file lacks the record's state.
+   * True if an overwrite would keep the stored values of all these fields, because the file lacks the record's state.
    */
   readonly areKept: boolean;
 }
@@ -73,8 +73,8 @@ export function differingFields(
   const replaced = pathsOf(true);
   if (replaced.length > 0) return { fields: replaced, areKept: false };
   const kept = pathsOf(false);
-  // The hash of a clear password is compared only if no other field differs. So if the file has a clear password, the
-  // password may differ too, and an overwrite would not keep the stored password.
+  // Here the state differs, so no hash was compared with a clear password. If the file has a clear password, it may
+  // differ too, and an overwrite would not keep the stored password.
   if (kept.length > 0) return { fields: kept, areKept: clearPassword === undefined };
   return { fields: (section.credentials ?? []).flatMap(({ clear }) => clear ?? []), areKept: false };
 }
@@ -108,7 +108,7 @@ export function differingProviders(plan: RecordPlan, stored: StoredDocument | un
 }
 
 /**
- * Replaces the contents of two records whose digests are equal, so that the comparison need not compare the contents.
+ * Stands for the contents of two records whose digests are equal, so that the comparison need not parse these contents.
  */
 const EQUAL: JsonObject = {};
 
@@ -134,7 +134,9 @@ function comparedContents(
   ];
 }
 
-/** In a dry run, the overlay keeps the digests of most records, but not their bodies. */
+/**
+ * In a dry run, the stored data are in an overlay that keeps only the digests of most records, without their bodies.
+ */
 function isUnread({ body }: StoredDocument): boolean {
   return body === undefined;
 }

@@ -18,17 +18,18 @@ export interface DeletingCall {
   readonly beginning: Beginning;
   readonly signal: AbortSignal;
   /**
-   * The import keeps a record if a call without the instance's lock has changed it. The report then receives an error,
-   * after which the import deletes no further records.
+   * Receives an error if the import keeps a record because a call without the instance's lock has changed the record.
+   * After an error, the import deletes no further records.
    */
   readonly report: ImportReport;
   readonly onDeleting: OnDeleting;
 }
 
 /**
- * Deletes the stored records that require a freed record, before the file's records are written. A freed record has a
- * name that the file needs; the commit that claims this name will delete the freed record. Marks freed users as
- * deleted, but does not delete their documents yet.
+ * Prepares the deletion of stored records whose names the file needs. The commit of a record of the file will delete
+ * the stored record that has its name. Before the import writes the file's records, this function deletes the records
+ * that require such a stored record. If it is a user, marks the user as deleted, but does not delete the user's
+ * documents yet.
  */
 export async function deleteEarly(call: DeletingCall): Promise<void> {
   const { store, deletions, report } = call;
@@ -51,7 +52,7 @@ export async function deleteLate(call: DeletingCall): Promise<void> {
 
 /**
  * Marks users as deleted, and deletes the records that refer to these users. Keeps a user who was changed after the
- * import began. Also keeps a user if another call has since created a record that refers to the user.
+ * import began, or to whom a new record of another call refers.
  * @returns the ids of the marked users, with the ids of their organisations
  */
 async function strip(

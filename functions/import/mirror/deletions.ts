@@ -42,14 +42,14 @@ const foreseenRow = z.object({ kind: z.enum(['overwritten', 'unchanged']) });
 const alongRow = z.object({ path: z.string(), collection: z.enum(collections), id: z.string(), org: z.string() });
 const countRow = z.object({ section: z.string(), records: z.number() });
 
-/** The number of paths that one statement inserts: a statement for each path would take three times as long. */
+/** The number of paths that one SQL statement inserts. A statement for each path would take three times as long. */
 const INSERTED_TOGETHER = 50;
 
 const BATCH = 100;
 
 /**
- * The outcome that the simulation predicts for a record of the file, if the stored version is overwritten and not
- * deleted.
+ * The outcome that the simulation predicts for a record of the file. The simulation overwrites the stored version,
+ * whereas the import may delete it and create the record again.
  */
 interface ForeseenOutcome {
   readonly kind: 'overwritten' | 'unchanged';
@@ -62,19 +62,19 @@ export interface AlongDocument {
   readonly orgId: string;
 }
 
-/** When to delete records: `early` before the import writes the file's records, or `late` after that. */
+/** When the import deletes a record: `early` means before it writes the file's records, `late` means afterwards. */
 type Part = 'early' | 'late';
 
 /**
- * The stored records to delete: they belong to the file's organisations, but the file does not contain them. Also
- * stores which records require other records: a record requires the target of a reference if the target must exist. All
- * tables are in a temporary file.
+ * The stored records to delete: they belong to the file's organisations, but the file does not contain them. A second
+ * table stores which records require other records: a record requires the target of a reference if the target must
+ * exist. All tables are in a temporary file.
  */
 export class Deletions implements Disposable {
   private readonly database = new TemporaryDatabase(TABLES);
   /**
-   * The counts of deleted records, stored when the temporary file is closed, because the audit trail records them
-   * later.
+   * The counts of deleted records. They are copied here when the temporary file is closed, because the audit trail
+   * records them later.
    */
   private finallyDone: Counts | undefined;
   /** The paths of records of the export file that are not in the table `file` yet. */
@@ -88,7 +88,7 @@ export class Deletions implements Disposable {
     if (this.filePaths.length === INSERTED_TOGETHER) this.insertFilePaths();
   }
 
-  /** Forgets which records the file contains, because the file is read again. */
+  /** Forgets which records the file contains, because the caller reads the file a second time. */
   resetFile(): void {
     this.filePaths = [];
     this.database.run('DELETE FROM file');
@@ -129,20 +129,23 @@ export class Deletions implements Disposable {
   }
 
   /**
-   * Whether the import deletes a document: as a record, together with a user, or to replace it with the file's record
-   * of the same key.
+   * True if the import deletes a document: as a record of its own, together with a user, or to replace it with the
+   * file's record of the same key.
    */
   covers(path: string): boolean {
     return this.has(path) || this.isReplaced(path) || this.finds('SELECT 1 FROM along WHERE path = ?', path);
   }
 
-  /** Cancels the deletion of a stored record: the import keeps it, for example because another call has changed it. */
+  /** Cancels the deletion of a stored record, for example because another call has changed the record. */
   keep(path: string): void {
     this.database.run('DELETE FROM deletions WHERE path = ?', path);
     this.database.run('DELETE FROM along WHERE user = ?', path);
   }
 
-  /** Adds a dependent: a record of the file whose stored version requires records that the import deletes. */
+  /**
+   * Adds a record of the file whose stored version requires records that the import deletes. Such a record is called a
+   * dependent.
+   */
   addDependent(record: DoomedRecord): void {
     this.addTo('dependents', record);
     this.hasDependents = true;
@@ -168,22 +171,19 @@ export class Deletions implements Disposable {
       this.database.run(`UPDATE ${table} SET early = 1 WHERE path = ?`, path);
   }
 
-  /** Whether the stored version of a record is deleted before the file's records are written. */
+  /** True if the stored version of a record is deleted before the file's records are written. */
   isReplaced(path: string): boolean {
     return this.hasDependents && this.finds('SELECT 1 FROM dependents WHERE path = ? AND early = 1', path);
   }
 
-  /**
-   * Saves the outcome that the simulation predicts for a record. The simulation overwrites the stored version; the
-   * import deletes it and creates the record again.
-   */
+  /** Saves the outcome that the simulation predicts for a record. See `ForeseenOutcome`. */
   foresee(path: string, { kind, writeWarnings }: ForeseenOutcome): void {
     if (!this.isDependent(path)) return;
     this.database.run('UPDATE dependents SET kind = ? WHERE path = ?', kind, path);
     if (writeWarnings !== undefined && this.warnings.size < MAX_LISTED_ISSUES) this.warnings.set(path, writeWarnings);
   }
 
-  /** Returns the outcome that the simulation predicted for a record whose stored version is deleted first. */
+  /** Returns the outcome that `foresee` saved, if the stored version of the record is deleted first. */
   foreseen(path: string): ForeseenOutcome | undefined {
     if (!this.isReplaced(path)) return undefined;
     const sql = 'SELECT kind FROM dependents WHERE path = ? AND kind IS NOT NULL';
@@ -199,8 +199,8 @@ export class Deletions implements Disposable {
   }
 
   /**
-   * Delays the deletion of a record until the file's records are written, because remaining stored records may still
-   * refer to the record. Also delays the deletion of all records that the record requires.
+   * Delays the deletion of a record until the file's records are written, because stored records that the import keeps
+   * may still refer to the record. All records that the record requires are delayed too.
    */
   hold(path: string): void {
     this.database.run(
@@ -212,8 +212,8 @@ export class Deletions implements Disposable {
   }
 
   /**
-   * Returns the key of a record to delete, if the import can delete it in the same commit in which another record
-   * claims its name.
+   * Returns the key of a record to delete, if the import can delete the record in the commit that gives its name to
+   * another record.
    */
   findFree(path: string): DocumentKey | undefined {
     const sql = 'SELECT path, collection, id, section, org FROM deletions WHERE path = ? AND held = 0';
@@ -224,7 +224,7 @@ export class Deletions implements Disposable {
   }
 
   /**
-   * Marks a record as freed: another record needs its name, and the commit of the other record will delete the freed
+   * Notes that another record needs the name of this record. The commit of the other record will then delete this
    * record.
    */
   markFreed(path: string): void {
@@ -232,8 +232,8 @@ export class Deletions implements Disposable {
   }
 
   /**
-   * Marks all records that require a freed record, directly or through other records, to be deleted early. The file may
-   * contain such records.
+   * Lets the import delete early all records that require, directly or through other records, a record for which
+   * `markFreed` was called. The file may contain some of them.
    */
   settle(): void {
     for (const table of ['deletions', 'dependents'])
@@ -354,31 +354,32 @@ export class Deletions implements Disposable {
 export interface Mirror {
   readonly deletions: Deletions;
   /**
-   * Whether the import deletes the records in `deletions`. If false, references to these records count as missing, but
-   * the records keep their names.
+   * True if the import deletes the records in `deletions`. If false, references to these records count as missing, but
+   * the records stay and keep their names.
    */
   readonly isDeleting: boolean;
-  /** The organisations in which the file replaces records that other calls have changed. */
+  /** The ids of the organisations in which the file may replace records that other calls have changed. */
   readonly adopts: ReadonlySet<string>;
   /**
-   * Called in each transaction that writes a record and, in the same commit, deletes the stored records with the names
-   * of this record.
+   * Called in a transaction that writes a record of the file and also deletes the stored records that have its names.
    */
   readonly onFreeing: OnDeleting;
-  /** Called with the path of each record that was deleted because another record needed its name. */
+  /**
+   * Called after the deletion of a stored record whose name another record needed, with the path of the deleted record.
+   */
   readonly onFreed: (path: string) => void;
   /** Called with the outcome of each record; returns the outcome to report. */
   readonly onSettled: (path: string, outcome: RecordOutcome) => RecordOutcome;
 }
 
-/** Whether the import deletes a stored record; false if the import only counts the record as missing. */
+/** True if the import deletes a stored record; false if the record only counts as missing. */
 export function isDeleted(path: string, mirror: Mirror | undefined): boolean {
   return mirror?.isDeleting === true && isDoomed(path, mirror);
 }
 
 /**
- * Whether a stored record counts as missing for references of the file's records, even if the import does not delete
- * it.
+ * True if the file's records cannot refer to a stored record, because the record counts as missing. The import may
+ * still keep the record.
  */
 export function isDoomed(path: string, mirror: Mirror | undefined): boolean {
   return mirror?.deletions.has(path) === true;

@@ -132,8 +132,8 @@ function describeOrigin({ instance, readTime }: ReturnType<typeof originOf>): st
 }
 
 /**
- * The maximum number of organisations to read separately. For more organisations, the import scans all organisations of
- * the instance.
+ * If the file has at most this number of organisations, the import reads each of them separately. Otherwise, it scans
+ * all organisations of the instance.
  */
 const MAX_SEPARATE = 20;
 
@@ -193,7 +193,7 @@ export async function findRequiring(
       deletions.keep(path);
       deletions.addFileRecord(path);
     }
-    // If the file lacks a key, the import deletes that key together with the record to which the key belongs.
+    // A key that the file lacks is deleted together with the record to which it belongs, so such a key is not kept.
     const isKept = !deletions.has(path) && !isMirrored && !(isOwn && section.keys === true);
     const targets = references
       .filter(({ reference }) => isKept || isRequired(reference))
@@ -214,9 +214,8 @@ export async function findRequiring(
 
 /**
  * Finds the records that require a dependent: a record of the file whose stored version requires records to delete. If
- * the import can replace all records that require a dependent, it can delete the stored dependent early. If not, the
- * import keeps the dependent until the file's records are written. It also keeps the records that the dependent
- * requires.
+ * the import can replace all records that require a dependent, it can delete the dependent's stored version early. If
+ * not, the stored version and the records that it requires stay until the file's records are written.
  */
 async function findHolding(
   store: MirroredStore,
@@ -245,8 +244,8 @@ async function findHolding(
 }
 
 /**
- * Whether the file contains this stored record, but without the field that the import completes. The import takes the
- * field from another stored record, which must not be deleted.
+ * True if the file contains this stored record, but lacks a field that the import takes from another stored record. The
+ * other record must not be deleted.
  */
 function isCompleted(
   { section, json, orgId }: KeyedRecord,

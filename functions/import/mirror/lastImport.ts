@@ -18,8 +18,8 @@ interface FileOrigin {
 const storedOrigin = z.object({ instance: z.string(), readTime: z.string() });
 
 /**
- * Returns the stored form of a file's origin. The origin is unknown if the file has no manifest, or if its read time is
- * in the future because of a wrong clock.
+ * Returns the text that is stored about a file's origin: its instance and its read time. The origin is unknown if the
+ * file has no manifest, or if its read time is in the future because of a wrong clock.
  */
 export function originText(manifest: OriginManifest | undefined): string {
   if (manifest === undefined || isOfTheFuture(manifest)) return UNKNOWN_IMPORT;
@@ -50,10 +50,10 @@ export function isSameOrNewer(file: FileOrigin, other: FileOrigin): boolean {
 const ORGANISATIONS_PER_COMMIT = 250;
 
 /**
- * Stores the origin of the file in existing organisations, before their first record is written. If the last imported
- * file came from the same instance, stores the newer origin. If it came from another instance, or an origin is unknown,
- * the origin becomes unknown, until a mirroring import lists the organisation in `replace_changed`. The import creates
- * new organisations with their origin.
+ * Before the first record is written, stores in existing organisations from which instance and read time their records
+ * come: the origin. If the last imported file came from the same instance, stores the newer origin. If it came from
+ * another instance, or if an origin is unknown, the origin becomes unknown, until a mirroring import lists the
+ * organisation in `replace_changed`. For new organisations, the import stores the origin when it creates them.
  */
 export async function rememberImport(
   { store, signal, inspection: { manifest }, settings }: ImportContext,
@@ -77,7 +77,7 @@ export async function rememberImport(
   }
 }
 
-/** Returns the origin of an organisation's records after an import that does not replace all records. */
+/** Returns the origin that an organisation has after an import that keeps some of its earlier records. */
 function laterOrigin(stored: StoredDocument, manifest: OriginManifest | undefined): string {
   const { lastImport } = stored;
   if (lastImport === undefined) return originText(manifest);

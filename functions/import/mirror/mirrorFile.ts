@@ -26,7 +26,7 @@ export interface MirrorCall {
   readonly report: ImportReport;
   readonly beginning: Beginning;
   readonly deletions: Deletions;
-  /** The collections whose records the simulation keeps with their bodies. */
+  /** The collections whose documents the simulation keeps with their bodies, because it reads these bodies later. */
   readonly readAgain: ReadonlySet<Collection>;
   readonly begin: (store: DocumentStore, report: ImportReport, mirror: Mirror) => Promise<ImportContext>;
 }
@@ -44,10 +44,10 @@ export async function tryMirror(call: MirrorCall): Promise<ImportResponse> {
 }
 
 /**
- * Mirrors a file while the import holds the instance's lock. First simulates the import on a snapshot, to decide
- * everything before the first write. If the simulation finds an error, deletes nothing, and overwrites records as an
- * import without `mirror` does. Otherwise deletes records after the file's records are written. Only records whose
- * names the file needs are deleted earlier.
+ * Mirrors a file while the import holds the instance's lock. First simulates the import on a snapshot, so that
+ * everything is decided before the first write. If the simulation finds an error, deletes nothing, and overwrites
+ * records like an import without `mirror`. Otherwise deletes records after it has written the file's records, except
+ * records whose names the file needs and the records that require them: it deletes these earlier.
  * @param documents the database, which commits only while the import holds the instance's lock
  */
 export async function mirrorFile(call: MirrorCall, documents: DocumentStore): Promise<ImportResponse> {
@@ -93,9 +93,9 @@ async function planDeletions(
 }
 
 /**
- * Simulates the import: writes the file into an overlay of a snapshot, as if the deletions were done. The unfinished
- * deletions of earlier calls count as done too.
- * @returns the errors about owners of the instance whose deletion would leave no active owner
+ * Simulates the import: writes the file into an overlay of a snapshot, as if the stored records in `deletions` did not
+ * exist. Records whose deletion an earlier call has not finished count as deleted too.
+ * @returns an error for each owner of the instance whose deletion would leave no active owner
  */
 async function tryWriting(
   call: MirrorCall,
@@ -123,8 +123,8 @@ function mirrorOf({ deletions, settings }: MirrorCall, handlers: Omit<Mirror, 'd
 }
 
 /**
- * Returns the outcome to report for a record whose stored version was deleted first: the simulated outcome instead of
- * `created`.
+ * Returns the outcome to report. If the import created a record only because it had deleted the stored version first,
+ * this is the simulated outcome instead of `created`.
  */
 function asForeseen(outcome: RecordOutcome, foreseen: ReturnType<Deletions['foreseen']>): RecordOutcome {
   if (outcome.kind !== 'created' || foreseen === undefined) return outcome;

@@ -8,8 +8,8 @@ import { documentId, documentPath } from '../../../shared/store/store.ts';
 
 /**
  * Recognises records of a phase that repeat an earlier record of the file. The database alone cannot show a repetition:
- * if the earlier record was unchanged, the stored record lacks this import's stamp. The keys are in a temporary file,
- * so memory does not grow.
+ * if the earlier record was unchanged, the import has not written it, so the stored record does not have a date of this
+ * import. The keys are in a temporary file, so that the memory does not grow with the file.
  */
 export class EarlierRecords implements Disposable {
   private readonly database = openTemporaryDatabase(
@@ -20,8 +20,8 @@ export class EarlierRecords implements Disposable {
 
   /**
    * Adds a record, unless an earlier record has the same identifying key.
-   * @returns true if the earlier record prevents the import of this record, because both are elements of one list, or
-   * policies with different content
+   * @returns true if the import must not write the record, because an earlier record is the same element of a list, or
+   * the same policy with different content
    */
   excludes(record: OrganisationRecord): boolean {
     const key = identifyingKey(record);

@@ -13,8 +13,8 @@ import { collectWarnings } from '../results/recordWarnings.ts';
 import { identifyingId } from './earlierRecords.ts';
 
 /**
- * A record that counts as unchanged if the stored record is equal and the organisation has all records to which it
- * refers.
+ * A record of the file that counts as unchanged if the stored record is equal, and if the organisation has all records
+ * to which the record refers.
  */
 export interface InspectedRecord
   extends Pick<OrganisationRecord, 'section' | 'orgId' | 'digest' | 'credentials' | 'otpEmail'> {
@@ -29,8 +29,8 @@ export interface InspectedRecord
   readonly references: readonly DocumentKey[];
   readonly warnings: readonly ImportWarning[];
   /**
-   * The `ImportContext.state` of the import that found the record unchanged; undefined before that. A mirroring import
-   * and its simulation have different states.
+   * The `ImportContext.state` of the import that found the record unchanged; undefined until an import has. It
+   * distinguishes a mirroring import from its simulation, because each has its own state.
    */
   unchangedIn: object | undefined;
 }
@@ -39,18 +39,18 @@ export interface InspectedRecord
 const MAX_KEPT = 100_000;
 
 /**
- * The first records of a file whose outcome can follow from a comparison with the stored records alone. Keeps no
- * records if the file's first organisation is new: the other records are then probably new too.
+ * The first records of a file that an import can find unchanged by a comparison with the stored records alone. Keeps no
+ * records if the file's first organisation is new, because the other records are then probably new too.
  */
 export class InspectedRecords implements RecordVisitor {
   private readonly isStored: (orgId: string) => Promise<boolean>;
-  /** Whether records are kept; undefined before the first record. */
+  /** True if records are kept; undefined before the first record. */
   private isKeeping: boolean | undefined;
   /** The kept records in the file's order, including repeated records. */
   private kept: InspectedRecord[] = [];
   /**
-   * The kept records by collection and identifying id. The value undefined marks a record whose outcome does not follow
-   * from a comparison with the stored record alone.
+   * The kept records by collection and identifying id. The value is undefined if a comparison with the stored record
+   * alone cannot show that the record is unchanged.
    */
   private readonly byId = new Map<Collection, Map<string, InspectedRecord | undefined>>();
   private readonly repeated = new Set<InspectedRecord>();
@@ -88,7 +88,7 @@ export class InspectedRecords implements RecordVisitor {
     return this.kept.filter((record) => sections.has(record.section) && !this.repeated.has(record));
   }
 
-  /** Returns the record with this key. Returns undefined if the record's key differs from its identifying id. */
+  /** Returns the kept record with this key. Does not find a record whose key differs from its identifying id. */
   find({ collection, id }: DocumentKey): InspectedRecord | undefined {
     const record = this.byId.get(collection)?.get(id);
     return record?.key.id === id ? record : undefined;
@@ -111,8 +111,8 @@ export class InspectedRecords implements RecordVisitor {
 }
 
 /**
- * Converts a record of the file. Returns undefined if the record's outcome does not follow from a comparison with the
- * stored record alone.
+ * Converts a record of the file. Returns undefined if a comparison with the stored record alone cannot show that the
+ * record is unchanged.
  */
 function inspectedRecord(record: OrganisationRecord, [, entry, list, index]: JsonPath): InspectedRecord | undefined {
   const { section, orgId, digest, credentials, otpEmail, invalid, givenPassword } = record;
@@ -139,8 +139,8 @@ function inspectedRecord(record: OrganisationRecord, [, entry, list, index]: Jso
 }
 
 /**
- * Whether the import converts a field of the key. If so, two different spellings can be the same record, which only the
- * conversion shows.
+ * True if the import converts a field of the key. Two different spellings can then be the same record, but only the
+ * conversion shows this.
  */
 function hasConvertedKey({ key, values }: Section): boolean {
   return values !== undefined && key.some((path) => values[path] !== undefined);
@@ -162,7 +162,7 @@ function referencedKeys(record: OrganisationRecord): readonly DocumentKey[] | un
   return keys;
 }
 
-/** Whether a reference only requires that its target exists in the record's own organisation. */
+/** True if a reference only requires that its target exists in the record's own organisation. */
 function requiresExistence({ check, isParent, ifOwn }: Reference): boolean {
   return check === undefined && isParent === undefined && ifOwn === undefined;
 }

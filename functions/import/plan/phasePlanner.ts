@@ -32,8 +32,8 @@ export class PhasePlanner {
   }
 
   /**
-   * Plans the records of an item of the file that belong to this phase: the item's own record, or the records nested in
-   * the item.
+   * Plans those records of a file's item that belong to this phase: the record of the item itself, or the records
+   * nested in the item.
    */
   plan(item: ExportFileItem): Planned[] {
     const { organisation: entry } = item;
@@ -48,8 +48,8 @@ export class PhasePlanner {
   }
 
   /**
-   * Reads a record of the file. Repeats the checks of the validation only if the file has an invalid record of this
-   * section.
+   * Reads a record of the file. The validation has already checked the file, so this function checks the record only if
+   * the validation found an invalid record of this section.
    */
   private read(section: Section, item: ExportFileItem, target: TargetOrganisation | undefined): OrganisationRecord {
     const checked = this.context.inspection.invalid.has(section.name);
@@ -90,8 +90,8 @@ export class PhasePlanner {
   }
 
   /**
-   * Converts a record's values. Removes a field that only one record of an organisation can have, such as a domain's
-   * primary mark, if another record has precedence.
+   * Converts a record's values. Some fields, such as a domain's primary mark, can be set in only one record of an
+   * organisation. Removes such a field if it must stay set in another record.
    */
   private convert(fileRecord: OrganisationRecord, target: TargetOrganisation): NormalisedRecord {
     const { adjusted, v1 } = fileRecord.section;
@@ -104,8 +104,8 @@ export class PhasePlanner {
     const stated = withStated(result.record, this.context.inspection.stated);
     const adjusting = adjustment === undefined ? stated : { ...stated, adjustment };
     if (this.context.source.isV1 !== true || v1?.convert === undefined) return { ...result, record: adjusting };
-    // ZITADEL's error for a record of a v1 file contains the converted values. So remove `given`, the values before the
-    // conversion.
+    // For a v1 file, ZITADEL's errors contain the converted values of a record. So remove `given`, which contains the
+    // values before the conversion.
     const { given: _, ...named } = adjusting;
     return { ...result, record: named };
   }

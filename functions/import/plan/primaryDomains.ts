@@ -12,9 +12,9 @@ import type { ImportContext } from '../context.ts';
 import { isDeleted } from '../mirror/deletions.ts';
 
 /**
- * Finds the stored primary domains of those organisations for which the file contains a primary domain. Omits domains
- * that the import deletes.
- * @returns the primary domains; the key is the organisation's id
+ * If the file contains a primary domain of an organisation, finds the organisation's stored primary domain. Omits
+ * domains that the import deletes.
+ * @returns the stored primary domains; the key is the organisation's id
  */
 export async function findPrimaryDomains(
   { store, rules, mirror }: Pick<ImportContext, 'store' | 'rules' | 'mirror'>,

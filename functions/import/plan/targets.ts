@@ -21,16 +21,19 @@ import { findPrimaryDomains } from './primaryDomains.ts';
 
 export interface TargetOrganisation {
   readonly header: OrganisationHeader;
-  /** Whether this import created the organisation. If so, no earlier records of the organisation are stored. */
+  /** True if this import created the organisation. No earlier records of the organisation are then stored. */
   readonly isNew: boolean;
   /**
-   * Whether login names contain the organisation's domain. `settleLoginNames` decides this before a user claims a login
-   * name.
+   * True if login names contain the organisation's domain. The value is final once `settleLoginNames` has run, before
+   * the import writes users.
    */
   readonly loginNamesByDomain: boolean;
   readonly passwordComplexity: PasswordComplexity;
   readonly validatesDomains: boolean;
-  /** The primary domain before the import; undefined if there is none, or if the file has no primary domain. */
+  /**
+   * The primary domain that is stored when the import begins; undefined if none is stored, or if the file has no
+   * primary domain for the organisation.
+   */
   readonly primaryDomain: PrimaryDomain | undefined;
 }
 

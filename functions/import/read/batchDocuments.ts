@@ -38,7 +38,8 @@ export class BatchDocuments {
   }
 
   /**
-   * Reads the holders of names and the organisations of identity providers. Skips keys that an earlier call has read.
+   * Reads which records have these unique names, and which organisations own these identity providers. Skips keys that
+   * an earlier call has read.
    */
   async readNames(keys: readonly DocumentKey[]): Promise<void> {
     const unread = distinctKeys(keys).filter((key) => !this.names.has(documentPath(key)));
@@ -47,8 +48,8 @@ export class BatchDocuments {
   }
 
   /**
-   * For a mirroring import, reads the stored records that the import deletes because the batch needs their names. Also
-   * reads the claims that these records may have.
+   * For a mirroring import, reads the stored records that the import deletes because the batch needs their names. For
+   * each record, also reads the documents that may reserve its names.
    */
   async readFreed(plans: readonly RecordPlan[], mirror: Mirror | undefined): Promise<ReadonlyMap<string, FreedHolder>> {
     if (mirror?.isDeleting !== true) return new Map();

@@ -7,8 +7,8 @@ import type { ImportedStore } from '../context.ts';
 
 /**
  * Finds the active owners of the instance whom the batch would suspend, if no other active owner would remain. An
- * import by the command needs this check, because it has no caller who remains active. If another owner remains, the
- * commit fails if a call changes that owner first.
+ * import that a user calls cannot suspend this user, who remains active. An import by the command has no such user, so
+ * it needs this check. If another owner remains, the commit fails if a call changes that owner first.
  */
 export async function findLastOwners(
   store: ImportedStore,

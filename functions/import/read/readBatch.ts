@@ -59,7 +59,7 @@ export async function readBatch(
   const writable = overwrites ? records.map(({ plan }) => plan) : created;
   const [equal, removed, reserved] = await Promise.all([
     readDifferences(documents, { records, created, onConflict, passwords, mirror }),
-    // Also check members that exist, because another import may have created a removed member again.
+    // Members that exist must be checked too, because another import may have created a removed member a second time.
     findRemovedMembers(transaction, writable, beginning.memberRemovals),
     state.reservedNames.find(transaction, writable),
   ]);
@@ -109,7 +109,7 @@ async function readRecords(
   check: () => Promise<readonly BatchRecord[]>,
 ): Promise<readonly BatchRecord[]> {
   const [batch] = await Promise.all([check(), documents.read(plans.map(({ key }) => key))]);
-  // Completing a record can change its key, so read the documents with the changed keys, too.
+  // Completing a record can change its key, so read the documents with the new keys too.
   const moved = unsettled(batch.filter(({ plan }, index) => plan.key !== plans[index]?.key));
   await documents.read(moved.map(({ plan }) => plan.key));
   return batch;
@@ -171,8 +171,8 @@ function withoutDeleted(
 }
 
 /**
- * Lists the stored records that may have the mark which a new record needs. Only one record of an organisation can have
- * such a mark, for example as its primary domain.
+ * Lists the stored records that may have a mark which only one record of an organisation can have, such as the primary
+ * mark of a domain. A new record of the batch needs this mark.
  */
 function adjustingKeys(created: readonly RecordPlan[], documents: ReadonlyMap<string, StoredDocument>): DocumentKey[] {
   const keys = created.flatMap(({ claims, key }) => {

@@ -4,8 +4,8 @@ import { orgMemberSection } from '../../../shared/organisation/sections/members.
 import type { Transaction } from '../../../shared/store/store.ts';
 
 /**
- * Finds members that a command removed during this import. The import must not give them their roles again. The commit
- * fails if a command removes another member before the commit.
+ * Finds members that a command removed during this import. The import must not give them their roles again. If a
+ * command removes another member before the transaction commits, the commit fails.
  * @param count the number of removals before this import
  */
 export async function findRemovedMembers(

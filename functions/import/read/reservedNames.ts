@@ -58,8 +58,9 @@ export function claimsDomain({ record, claims }: RecordPlan): boolean {
 const MAX_KNOWN_NAMES = 10_000;
 
 /**
- * Which organisation reserves a name, as read at one version of the verified domains. The key of `owners` is the id of
- * the name's claim, the value the organisation's id; undefined if no organisation reserves the name.
+ * Which organisation reserves each name, as read at one version of the verified domains. The key of `owners` is the id
+ * of the document that would reserve the name; the value is the organisation's id, or undefined if no organisation
+ * reserves the name.
  */
 interface KnownNames {
   readonly version: string | undefined;
@@ -71,15 +72,17 @@ export class ReservedNames {
   private reads = 0;
   private readonly mirror: Mirror | undefined;
 
-  /** @param mirror the deletions of a mirroring import. Names in a domain that it deletes are not reserved */
+  /**
+   * @param mirror the deletions of a mirroring import. If the import deletes a domain, this domain reserves no names
+   */
   constructor(mirror?: Mirror) {
     this.mirror = mirror;
   }
 
   /**
    * Finds the records with a name that another organisation reserves. The import must not create such a record, or give
-   * it this name. A stored record that has the name already may keep it, because the record is older than the
-   * verification of the domain. The commit fails if a domain is verified before the commit.
+   * it this name. A stored record that already has such a name may keep it, because the record is older than the
+   * verification of the domain. If a call verifies a domain before the transaction commits, the commit fails.
    * @returns the records, each with its issue
    */
   async find(transaction: Transaction, plans: readonly RecordPlan[]): Promise<ReadonlyMap<RecordPlan, RecordIssue>> {
@@ -100,8 +103,9 @@ export class ReservedNames {
   }
 
   /**
-   * Reads which organisations reserve the names of these claims. Makes the commit fail if the version of the verified
-   * domains changes before the commit.
+   * Reads which organisations reserve names. If the version of the verified domains changes before the transaction
+   * commits, the commit fails.
+   * @param keys the keys of the documents that would reserve the names
    */
   private async readOwners(
     transaction: Transaction,

@@ -24,8 +24,8 @@ type LostRoles = ReadonlyMap<RecordPlan, ReadonlySet<string>>;
 interface RolesInUse {
   readonly rolesInUse: ReadonlyMap<RecordPlan, IssueParams>;
   /**
-   * User grants that a mirroring import deletes before it writes the project grants, so that they do not prevent the
-   * overwrite of the project grants. The import creates them again if the file contains them.
+   * User grants that would prevent the overwrite of the project grants. So a mirroring import deletes them before it
+   * writes the project grants, and creates them again if the file contains them.
    */
   readonly early: readonly DoomedRecord[];
 }

@@ -41,9 +41,9 @@ export class UnchangedRecords {
 
 /**
  * Finds the records of some sections that are unchanged: the stored record is equal, and the records to which it refers
- * exist. Counts them as unchanged. The import decodes, checks and decides all other records individually, even if they
- * prove to be equal. The search stops when most records of a batch differ, because the import reads differing records
- * again.
+ * exist. Counts these records as unchanged. The import decodes, checks and decides all other records individually, even
+ * if it then finds them equal. Stops when most records of a batch differ, because the import reads differing records a
+ * second time.
  */
 export async function findUnchanged(
   { inspected, store, signal, removed, mirror, state }: ImportContext,
@@ -55,8 +55,8 @@ export async function findUnchanged(
   // every record individually.
   if (removed.size > 0) return unchanged;
   const stored = inspected.of(sections).filter(({ entry }) => targets.get(entry)?.isNew === false);
-  // A record that this import has found unchanged still exists, because the import's lock prevents the deletion of the
-  // record.
+  // If this import has found the target of a reference unchanged, the target still exists, because the import's lock
+  // prevents its deletion.
   const isUnchanged = (key: DocumentKey, orgId: string) => {
     const target = inspected.find(key);
     return target?.orgId === orgId && target.unchangedIn === state;
@@ -94,7 +94,7 @@ export async function findUnchanged(
 
 const mirroredFields: readonly FieldName[] = [...contentFields, 'changedAt'];
 
-/** Whether a record equals the stored record, and a mirroring import has nothing more to do for this record. */
+/** True if a record equals the stored record, and a mirroring import need not write the record for another reason. */
 function isStored(
   record: InspectedRecord,
   stored: StoredDocument | undefined,

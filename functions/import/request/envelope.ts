@@ -48,12 +48,13 @@ interface InlineFile {
 }
 
 /**
- * An import request, with the positions of its inline export files. The files can be large, so they are not parsed yet.
+ * An import request. Its inline export files are not parsed yet, because they can be large; only their positions in the
+ * body are known.
  */
 export interface ImportEnvelope {
   readonly request: ImportRequest;
   readonly inline: readonly InlineFile[];
-  /** Whether the whole body is the export file, with the options in the query. */
+  /** True if the whole body is the export file and the query contains the options. */
   readonly isFile?: true;
   readonly ignored: readonly IgnoredField[];
 }
@@ -131,7 +132,7 @@ function requireNoOptions(fields: Readonly<Record<string, unknown>>): void {
 
 /**
  * Returns the error inside an inline file, if the file caused the failure. The parser of the request cannot find this
- * error: if the file's brackets are unbalanced, it fails only after the file.
+ * error: if brackets in the file are unbalanced, the parser fails only at a position after the file.
  */
 async function errorInFile(body: RequestBytes, start: number | undefined): Promise<JsonError | undefined> {
   if (start === undefined) return undefined;
@@ -186,7 +187,10 @@ export interface FoundSource extends ExportFileSource {
 interface SourcePorts {
   readonly objectStorage: ObjectStorage;
   readonly findUpload: (id: string) => Promise<TransferObject>;
-  /** Wraps an object so that only the first read downloads it, if the memory budget for request bodies suffices. */
+  /**
+   * Called with an object. Returns an object that downloads the content only for the first read and then keeps it in
+   * memory, if the memory budget for request bodies suffices.
+   */
   readonly keep: (object: Pick<PinnedObject, 'size' | 'read'>) => Pick<PinnedObject, 'read'>;
   /** The maximum size in bytes, after decompression, of a file that is the request body. */
   readonly maxBytes: number;

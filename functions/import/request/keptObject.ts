@@ -34,8 +34,8 @@ export class KeptObject implements Disposable {
     const kept = this.isKept ? Buffer.allocUnsafeSlow(size) : undefined;
     let position = 0;
     for await (const chunk of this.object.read(signal)) {
-      // If the download is longer than the object, keep only its first bytes: the read then fails at the end, because
-      // the checksum differs.
+      // If the download is longer than the object, keep only the bytes that fit. The checksum then differs, so the read
+      // fails at its end.
       kept?.set(chunk.subarray(0, size - position), position);
       position = Math.min(size, position + chunk.length);
       yield chunk;

@@ -19,8 +19,8 @@ export class ProgressEvents {
   private wake = () => {};
 
   /**
-   * Resolves when the import has validated the file, and the audit trail has recorded the call. The response then sends
-   * the first event.
+   * Resolves when the import has validated the file and the audit trail has recorded the start of the call. The
+   * response can then begin with the first event.
    */
   get begun(): Promise<void> {
     return this.beginning.promise;

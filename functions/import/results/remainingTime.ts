@@ -14,7 +14,10 @@ export function remainingMs(
   return (elapsedMs * Math.max(0, 1 - share)) / share;
 }
 
-/** Returns by how much an import exceeds its timeout; undefined if it probably ends before its timeout. */
+/**
+ * Returns the time that an import needs and the time that is left, if the import will probably exceed its timeout;
+ * otherwise undefined.
+ */
 export function excessOf(neededMs: number, leftMs = Number.POSITIVE_INFINITY): ImportProgress['exceedsTimeout'] {
   if (neededMs <= leftMs) return undefined;
   return { secondsNeeded: Math.ceil(neededMs / 1_000), secondsLeft: Math.max(0, Math.floor(leftMs / 1_000)) };

@@ -16,7 +16,7 @@ import { type Repetition, repetitionOf } from './repeatedRecords.ts';
 
 interface ImportFacts {
   readonly deletions?: readonly Deletion[];
-  /** Whether the file had a manifest that proved it complete and unchanged. */
+  /** True if a manifest in the file proved that the file is complete and unchanged. */
   readonly proved: boolean;
   readonly dryRun: boolean;
 }
@@ -32,13 +32,13 @@ export class ImportReport {
   waitingFor: LockHolder | undefined;
   /** The number of records to import for each section; undefined until the whole file is read. */
   total: Counts | undefined;
-  /** The estimated duration of the import in milliseconds, if all records are new. */
+  /** The estimated duration of the import in milliseconds. The estimate assumes that all records are new. */
   expectedMs = 0;
   /** The counts of records that a mirroring import has deleted so far. */
   deletions: { readonly done: Counts } | undefined;
   private readonly errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
   /**
-   * The entries of `success` in the response. The key is the organisation's id. Each entry lists the ids of an
+   * The entries of `success` in the response. The key is the organisation's id. An entry lists the ids of the
    * organisation's imported records.
    */
   private readonly success = new Map<string, JsonObject & { orgId: string }>();
@@ -130,7 +130,7 @@ export class ImportReport {
     return addCounts(created, overwritten);
   }
 
-  /** Whether a record of the file failed, or a stored record that should be deleted must stay. */
+  /** True if a record of the file failed, or if a stored record that should be deleted must stay. */
   get hasErrors(): boolean {
     return this.errors.size > 0 || hasAny(this.counts.failed);
   }

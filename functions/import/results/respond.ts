@@ -35,12 +35,12 @@ export async function respond(
 ): Promise<Response> {
   const { signal } = context.req.raw;
   if (!acceptsEvents(context)) return wholeResponse(await run({ signal }), maxBytes);
-  // Aborts the import when the client stops reading.
+  // Aborts when the client stops reading the response.
   const left = new AbortController();
   const events = new ProgressEvents();
   const running = run({ signal: AbortSignal.any([signal, left.signal]), events });
   const last = running.then(resultLine, (error: unknown) => errorLine(error, context));
-  // A call that ends without an event has failed, or has opened an upload.
+  // `running` can end before the first event: the call has then failed, or has opened an upload.
   const answer = await Promise.race([events.begun, running]);
   if (answer !== undefined) return wholeResponse(answer, maxBytes);
   const lines = events.lines(last, Number.isFinite(maxBytes) ? Math.min(maxBytes, MAX_STREAMED_BYTES) : maxBytes);
@@ -67,7 +67,7 @@ function answerJson(answer: ImportAnswer, maxBytes: number): string {
 }
 
 /**
- * Whether the client wants events: its Accept header lists the media type of events, and does not prefer JSON.
+ * True if the client accepts events: its Accept header lists the media type of events, and does not prefer JSON.
  * Wildcards in the header do not count.
  */
 function acceptsEvents(context: Context<HttpEnv>): boolean {
