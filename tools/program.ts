@@ -16,7 +16,7 @@ export const NODE_COMPILE_CACHE = join(tmpdir(), 'identity-test-compile-cache');
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
-  /** The file descriptor that receives standard error. By default, this process reads standard error. */
+  /** The file descriptor that receives standard error. If absent, this process reads standard error. */
   readonly stderr?: number;
 }
 
@@ -36,7 +36,7 @@ export interface Running {
   /** Resolves once standard output or standard error contains `part`. Rejects if the program ends earlier. */
   written(part: string): Promise<void>;
   ended(): Promise<Ended>;
-  /** Sends a signal, by default SIGTERM, and waits until the program has ended. */
+  /** Sends `signal`, or SIGTERM if it is absent, and waits until the program has ended. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
 

@@ -48,8 +48,8 @@ export async function describeRemoval(store: Store, orgIds: readonly string[]): 
 
 /**
  * Requires that nothing prevents the removal of organisations.
- * @returns the keys of the documents that prove that an active IAM_OWNER remains. The removal's commit must fail if one
- * of these documents has changed in the meantime
+ * @returns the keys of the documents that prove that an active IAM_OWNER remains. If one of these documents changes
+ * before the removal's first commit, that commit must fail
  */
 async function requireRemovable(
   store: Store,
@@ -77,11 +77,10 @@ async function countStoredRecords(store: Store, orgId: string, section: Section)
 }
 
 /**
- * Removes organisations with all their records. Also removes the records of other organisations that depend on these
- * records. The first commit marks the organisations, and the last commit deletes them. After the first commit, tokens
- * of the organisations' users are invalid, exports omit the organisations, and imports do not write into the
- * organisations. To continue an interrupted removal, repeat the call. The caller must hold the instance's lock
- * exclusively.
+ * Removes organisations with all their records, and the records of other organisations that depend on these records.
+ * The first commit marks the organisations, and the last commit deletes them. After the first commit, tokens of the
+ * organisations' users are invalid, exports omit the organisations, and imports do not write into the organisations. To
+ * continue an interrupted removal, repeat the call. The caller must hold the instance's lock exclusively.
  * @param signal stops the removal between two batches, with the signal's reason as the error
  * @param onDeleted called with the number of documents of each deleted batch
  * @returns the number of deleted documents, except documents that reserve unique names

@@ -15,7 +15,7 @@ export interface HttpCall {
   readonly token?: string | undefined;
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether to send `Expect: 100-continue`. The server can then reject the call before the body is uploaded. */
+  /** True to send `Expect: 100-continue`. The server can then reject the call before the body is uploaded. */
   readonly asksFirst?: boolean;
   /** The media type of the body. If absent, the type is JSON. */
   readonly contentType?: string;
@@ -190,8 +190,8 @@ function isTransient(error: unknown): boolean {
 const CONTINUE_MS = 1_000;
 
 /**
- * Whether to send the body: true if the server asks for it, or does not react in time; false if the server responds
- * first.
+ * Waits until the server reacts to `Expect: 100-continue`. Returns true if the server asks for the body, or does not
+ * react in time; false if the server has already responded.
  */
 async function isAskedFor(request: ClientRequest): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();

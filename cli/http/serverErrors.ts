@@ -71,8 +71,7 @@ export function asRefusal(place: string, error: unknown): unknown {
 }
 
 /**
- * Whether a call ended because of a time limit of this process or of an instance. Returns false for time limits of
- * gateways.
+ * True if a call ended because of a time limit of this process or of an instance. False for time limits of gateways.
  */
 export function isDeadline(error: unknown): boolean {
   if (errors.deadlineExceeded.is(error)) return true;

@@ -4,7 +4,7 @@ import type { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeLost, placeProtocolWrong, placeUnreachable, placeUntrusted } from '../../shared/errors/placeErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 
-/** Whether an error code of OpenSSL or Node means that the server's certificate was rejected. */
+/** True for an error code of OpenSSL or Node that means that the server's certificate was rejected. */
 function isCertificateError(code: string): boolean {
   return /CERT|^UNABLE_TO_/.test(code);
 }

@@ -42,7 +42,9 @@ export function openDatabasePeople(call: Surroundings & OpenInstance): People {
   return { find: (users, signal) => findInStore(store, users, signal), ...factorsOf(server) };
 }
 
-/** Returns the functions for factors, whose HTTP calls are the same for this service and ZITADEL. */
+/**
+ * Returns the functions for factors. Their HTTP calls do not depend on whether the server is ZITADEL or this service.
+ */
 function factorsOf(server: Server): Omit<People, 'find'> {
   const hasOtpEmail: People['hasOtpEmail'] = async (userId, signal) => {
     const { authMethodTypes } = await callUser(server, 'GET', `${userPath(userId)}/authentication_methods`, signal);

@@ -19,7 +19,7 @@ type Send = (call: ServerCall, signal: AbortSignal) => Promise<HttpResponse>;
 export interface Server {
   readonly name: string;
   readonly send: Send;
-  /** Whether the server has an address. A proxy in front of it may then limit the length of a query. */
+  /** True if the server has an address. A proxy in front of the server may then limit the length of a query. */
   readonly isRemote: boolean;
   /** The name of the option with the path of the token's file, for errors. */
   readonly tokenOption: string;

@@ -260,8 +260,8 @@ async function readInstanceFacts(
 }
 
 /**
- * For each operation, a valid request that does not change the instance. The response shows whether the token permits
- * the operation.
+ * For each operation, a valid request that does not change the instance. The response to the request shows whether the
+ * token permits the operation.
  */
 const trials: Readonly<Record<PlaceOperation, object>> = {
   export: { org_ids: [NO_ORGANISATION], response_output: true },

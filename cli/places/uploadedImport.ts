@@ -45,7 +45,7 @@ export async function importUploaded(
     return withWarnings(response, kept === undefined ? [] : [{ type: 'upload', ...kept }]);
   } catch (error) {
     signal.throwIfAborted();
-    // After this error, delete the uploaded file: if the user repeats the command, it uploads the file again.
+    // After this error, the uploaded file is of no more use: a repeated command uploads the file anew. So delete it.
     throw await held.deleteAfter(error);
   }
 }
@@ -105,7 +105,7 @@ function withWarnings(
   return { ...response, summary: { ...summary, warnings: [...more, ...summary.warnings] } };
 }
 
-/** Whether a repeated request can continue the import after an error. */
+/** True for an error after which a repeated request can continue the import. */
 function isUnfinished(error: unknown): error is Error {
   return isConnectionLost(error) || placeUnavailable.is(error) || gatewayTimedOut.is(error);
 }

@@ -16,7 +16,7 @@ export interface Parameter {
   readonly value: ValueName;
   readonly meaning: string;
   readonly isRequired: boolean;
-  /** Whether the user may specify several values. Only the last argument of a command may be repeatable. */
+  /** True if the user may specify several values. Only the last argument of a command may be repeatable. */
   readonly isRepeatable: boolean;
   readonly group?: OptionGroup | undefined;
 }
@@ -186,7 +186,7 @@ interface CommandDescription<Arguments, Own> {
 export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options>
   extends CommandDescription<Arguments, Own> {
   readonly instance: 'existing' | 'created';
-  /** Whether the audit trail records each call, because the command changes something or copies secrets. */
+  /** True if the audit trail records each call, because the command changes something or copies secrets. */
   readonly isAudited?: true;
   /** Checks a call before the database is opened. A command that creates an instance can create its database here. */
   prepare?(call: CommandCall<Arguments, Own>, location: StoreLocation): Promise<void>;

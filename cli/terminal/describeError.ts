@@ -66,7 +66,7 @@ export function writtenText(error: unknown): string | undefined {
   return `${numberText(total(progress.written))}${totalText} records of the file were written before the error`;
 }
 
-/** Whether the error comes from the operating system or from SQLite: only their errors have a code. */
+/** True if the error comes from the operating system or from SQLite, because only their errors have a code. */
 function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error;
 }

@@ -53,7 +53,7 @@ interface NoticeGroup {
   readonly ids: string[];
   count: number;
   /**
-   * Whether further notices may belong to this group, because the list of notices is incomplete. `count` is then the
+   * True if further notices may belong to this group, because the list of notices is incomplete. `count` is then the
    * minimum.
    */
   readonly isLeast: boolean;
@@ -78,7 +78,7 @@ function groupNotices(notices: readonly Notice[], omitted: number, examples: num
   return groups.size > MAX_LINES ? groupByKind([...groups.values()], examples) : [...groups.values()];
 }
 
-/** Joins groups whose reason and field are the same, because their many different texts would fill the screen. */
+/** Joins all groups that have the same reason and field, because their many different texts would fill the screen. */
 function groupByKind(groups: readonly NoticeGroup[], examples: number): NoticeGroup[] {
   const kinds = Map.groupBy(groups, ({ first: { type, reason, id, params }, text }) =>
     id === undefined || reason === undefined ? text : JSON.stringify([type, reason, fieldOf(params)]),
@@ -99,8 +99,8 @@ function joinGroups(group: NoticeGroup, others: readonly NoticeGroup[], examples
 }
 
 /**
- * Returns one text for several notices with the same reason. It contains only parameters that are equal in all notices.
- * If the text needs other parameters too, returns the text of the first notice.
+ * Returns one text for several notices with the same reason. The text contains only parameters that are equal in all
+ * notices. If these parameters do not suffice, returns the text of the first notice with a note.
  */
 function sharedText([first, ...others]: readonly Notice[]): string {
   if (first === undefined) return '';

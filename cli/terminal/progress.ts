@@ -12,7 +12,7 @@ export interface Meter {
   readonly fraction?: () => number | undefined;
   /** How long the phase has waited for another operation, in milliseconds. The speed does not include this time. */
   readonly waitedMs?: () => number;
-  /** Whether the phase measures nothing before its end. Until then, its speed is unknown. */
+  /** True if the phase measures nothing before its end. Until then, its speed is unknown. */
   readonly isOpaque?: true;
 }
 
@@ -185,10 +185,7 @@ class RollingRate {
     return ((value(last) - value(first)) * 1000) / ((this.isStalled ? this.nowMs : last.atMs) - first.atMs);
   }
 
-  /**
-   * Whether the time since the last progress is longer than the time that the measurements cover. If so, the speed is
-   * unknown.
-   */
+  /** True if the last progress was longer ago than the time that the measurements cover. The speed is then unknown. */
   private get isStalled(): boolean {
     const first = this.samples[0];
     const last = this.samples.at(-1);

@@ -66,7 +66,7 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const options = readExportRequest(body);
   const timeoutMs = options.timeout === undefined ? undefined : parseDuration(options.timeout, limits.timeoutMs);
   if (timeoutMs !== undefined) call.limit(timeoutMs);
-  // Receiving the body can take minutes. So check the token again before the response sends secrets.
+  // Receiving the body can take minutes. So check before the response sends secrets that the token is still valid.
   const caller = await authorise(store);
   resources.use(concurrency.enter());
 

@@ -96,7 +96,7 @@ async function runImport(
   const body = local?.readBody === undefined ? await receiveBody(request, received) : localBody(local.readBody);
   using kept = new DisposableStack();
   try {
-    // Receiving the body can take minutes, so check the token again.
+    // Receiving the body can take minutes, so check that the token is still valid.
     const caller = await authorise(called);
     using place = concurrency.enter();
     const envelope: ImportEnvelope =
@@ -130,7 +130,7 @@ async function runImport(
     const onWait = place.leave;
     const onLocked = async () => {
       place.enterAgain();
-      // The wait for the instance's lock can take minutes, so check the token again.
+      // The wait for the instance's lock can take minutes, so check that the token is still valid.
       await authorise(called);
     };
     const callbacks = { onInspected, onProgress, onWait, onLocked, onDeleting: recordDeletions(audited) };

@@ -102,7 +102,7 @@ export interface ImportContext {
   readonly mirror?: Mirror | undefined;
   /** The organisations whose removal was interrupted. Their records count as missing. */
   readonly removed: ReadonlySet<string>;
-  /** Whether login names contain the domain of an organisation that has no domain policy. */
+  /** True if login names contain the organisation's domain in an organisation that has no domain policy. */
   readonly loginNamesByDefault: boolean;
   readonly state: ImportState;
 }

@@ -249,7 +249,7 @@ function recordTotals(
   );
 }
 
-/** The errors after which the user cannot continue the import by sending the same request again. */
+/** The errors after which a repetition of the request cannot continue the import. */
 const unresumable = [objectReplaced, organisationsExist];
 
 function withProgress(error: unknown, { signal, report }: Pick<ImportCall, 'signal' | 'report'>): unknown {

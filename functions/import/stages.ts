@@ -31,7 +31,7 @@ export interface Checked {
 }
 
 interface Privilege extends Gift {
-  /** Whether the organisation or project that the privilege concerns existed before the import. */
+  /** True if the organisation or project that the privilege concerns existed before the import. */
   readonly existed: boolean;
 }
 
@@ -71,7 +71,7 @@ export type RecordOutcome =
 interface FailedOutcome {
   readonly kind: 'failed';
   readonly issue: RecordIssue;
-  /** If the record failed because another record already has its name: the path of the other record. */
+  /** The path of the record that already has the name, if the record failed for this reason. */
   readonly holder?: string;
 }
 

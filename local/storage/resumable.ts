@@ -124,7 +124,7 @@ interface ContentRange {
   readonly start: number | undefined;
   readonly end: number | undefined;
   readonly total: number | undefined;
-  /** Whether the object ends with the last byte of the request body. */
+  /** True if the object ends with the last byte of the request body. */
   readonly endsWithBody: boolean;
 }
 

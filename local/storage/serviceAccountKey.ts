@@ -16,8 +16,8 @@ import type { Account } from './access.ts';
 
 export interface LocalServiceAccount extends Account {
   /**
-   * The content of the key file, in Google's format. The field `serviceaccount_json` of a request contains the same
-   * content in base64.
+   * The content of the key file, in Google's format. A request can contain it in base64, in its field
+   * `serviceaccount_json`.
    */
   readonly json: string;
 }

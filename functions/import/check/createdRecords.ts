@@ -50,7 +50,7 @@ export class CreatedRecords {
     }
   }
 
-  /** Whether the import omits the record with this key. */
+  /** True if the import omits the record with this key. */
   lacks(key: DocumentKey): boolean {
     return this.notCarried.has(documentPath(key));
   }

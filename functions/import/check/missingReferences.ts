@@ -114,7 +114,7 @@ function checkTarget(
   return body && reference.check?.(body, record.json, record.orgId);
 }
 
-/** Whether a target in another organisation permits references from this organisation. */
+/** True if a target in another organisation permits references from this organisation. */
 function isOpen({ openTo }: Reference, body: JsonObject | undefined, orgId: string): boolean {
   return openTo !== undefined && body !== undefined && textAt(body, openTo, orgId) === orgId;
 }

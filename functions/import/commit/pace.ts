@@ -8,8 +8,8 @@ const MIN_BATCHES_IN_FLIGHT = 2;
 
 export class Pace {
   /**
-   * Whether the last batch contained existing records. If so, reading the next batch's records before writing is faster
-   * than a failed attempt to create them.
+   * True if the last batch contained records that already existed. The next batch then probably does too, so reading
+   * its records before writing is faster than a failed attempt to create them.
    */
   readsFirst = false;
   private readonly advice: Store['advice'];

@@ -50,8 +50,8 @@ export class WaitingRecords {
 }
 
 /**
- * Orders waiting records so that each record follows the record whose name it needs. Records that wait for each other
- * are in the same group.
+ * Orders waiting records so that each record follows the record whose name it needs. If records need each other's
+ * names, they are in one group.
  * @returns the groups, in the order in which to write them
  */
 export function* inWaitingOrder(

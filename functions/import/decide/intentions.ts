@@ -27,7 +27,7 @@ export interface Rules {
 }
 
 export interface StoredRecords {
-  /** The stored records and claims. The key is the path of the record or claim. */
+  /** The stored records, and the stored documents that reserve unique names. The key is the document's path. */
   readonly documents: ReadonlyMap<string, StoredDocument>;
   /** The paths of the stored records that calls other than imports have changed since the import began. */
   readonly changed: ReadonlySet<string>;
@@ -59,8 +59,8 @@ type Intention = RecordOutcome | 'create' | 'overwrite';
 export type Intentions = ReadonlyMap<Checked, Intention>;
 
 /**
- * Decides what to do with each record, given the document that is stored under the record's key. Ignores the names that
- * other records claim.
+ * Determines what to do with each record, given the document that is stored under the record's key. Ignores whether the
+ * names of the record are free.
  */
 export function intend(records: readonly Checked[], stored: StoredRecords, rules: Rules): Intentions {
   return new Map(

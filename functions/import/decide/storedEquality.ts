@@ -162,8 +162,8 @@ export function isSameRecord(
 }
 
 /**
- * Whether the stored record has the same content as the imported record, except for credentials and a state that the
- * file does not have.
+ * True if the stored record has the content of the imported record. Ignores credentials, and a state that the file does
+ * not have.
  */
 export function hasStoredContent(plan: RecordPlan, stored: StoredDocument): boolean {
   if (!isSameRecord(plan, stored)) return false;

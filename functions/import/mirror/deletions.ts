@@ -161,8 +161,8 @@ export class Deletions implements Disposable {
   }
 
   /**
-   * Marks a stored record to be deleted before the file's records are written. If the file contains the record, the
-   * import creates it again.
+   * Lets the import delete a stored record before it writes the file's records. If the file contains the record, the
+   * import then creates it anew.
    */
   deleteEarly(record: DoomedRecord): void {
     const path = documentPath(record.key);

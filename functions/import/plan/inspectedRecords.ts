@@ -1,5 +1,5 @@
-// Keeps decoded records from the validation of a file. A repeated import compares them with the stored records, and
-// need not decode them again.
+// Keeps the decoded records from the validation of a file. An import of a file that was imported before compares them
+// with the stored records, so it need not decode the records a second time.
 
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import type { JsonPath } from '../../../shared/json/jsonError.ts';

@@ -28,13 +28,13 @@ interface ReadBatch {
 }
 
 /**
- * Reads the stored data that decide what the import does with the records of a batch, in four steps:
+ * Reads the stored data on which the outcomes of a batch's records depend, in four steps:
  *
- * 1. In parallel with the checks, what shows whether all records equal the stored records. If so, the other steps are
- *    skipped.
- * 2. The stored bodies, which can be large, and the records that have the new names.
- * 3. The records that have the stored names.
- * 4. What only writes need, such as the uses of roles.
+ * 1. While the checks run: the data that show whether all records equal the stored records. If all are equal, the other
+ *    steps are skipped.
+ * 2. The bodies of the stored records, which can be large, and the documents that reserve the names in the file.
+ * 3. The documents that reserve the names of the stored records.
+ * 4. The data that only writes need, such as the user grants that use a role.
  */
 export async function readBatch(
   transaction: Transaction,

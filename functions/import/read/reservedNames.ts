@@ -1,5 +1,5 @@
-// Finds names that organisations reserve by verifying a domain. Another import can verify a domain at the same time, so
-// each commit checks that the verified domains have not changed.
+// Finds names that organisations reserve by verifying a domain. Another import can verify a domain at any time, so each
+// commit fails if the verified domains have changed.
 
 import { randomUUID } from 'node:crypto';
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';

@@ -19,7 +19,7 @@ import type { Targets } from '../plan/targets.ts';
 
 export class UnchangedRecords {
   private readonly places = new Map<string, Set<number>>();
-  /** The list to which the last record was added. The next record usually belongs to the same list. */
+  /** The list of the record that was added last. The next record is usually in this list, too. */
   private last: { readonly entry: number; readonly list: string; readonly indices: Set<number> } | undefined;
   size = 0;
 

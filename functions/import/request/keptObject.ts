@@ -9,7 +9,7 @@ const CHUNK_BYTES = 64 * 1024;
 
 /**
  * An object that an import downloads once, keeps in memory, and reads in each phase. If the memory budget for request
- * bodies does not suffice, each read downloads the object again.
+ * bodies does not suffice, each read downloads the object.
  */
 export class KeptObject implements Disposable {
   private readonly object: Pick<PinnedObject, 'size' | 'read'>;

@@ -45,8 +45,8 @@ interface ReportedFile {
 
 /**
  * Completes the errors about repeated ids: each error then describes the record and the earlier record. Leaves an error
- * unchanged if both have the same kind, name and organisation. If there are such errors, reads the file again, because
- * only the file contains the names of both records.
+ * unchanged if both records have the same kind, name and organisation. If the report contains errors about repeated
+ * ids, reads the file a second time, because only the file contains the names of both records.
  */
 export async function nameRepetitions({ source, settings, report, signal }: ReportedFile): Promise<void> {
   const { repetitions } = report;
