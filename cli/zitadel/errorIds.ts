@@ -47,8 +47,8 @@ export const errorTexts = {
 } as const;
 
 /**
- * Whether a message contains one of the given ids. In an error of an import, the id is at the beginning (`ID=…`). In
- * the response for an unknown host, it follows a colon. In other responses, it is at the end, in parentheses.
+ * True if a message contains one of the given ids. In an error of an import, the id is at the beginning (`ID=…`). In
+ * the response for an unknown host, the id follows a colon. In other responses, the id is at the end, in parentheses.
  */
 export function hasErrorId(message: string, ids: readonly string[]): boolean {
   const errorId = errorIdIn(message);
@@ -62,7 +62,7 @@ function errorIdIn(message: string): string | undefined {
 
 const exists = new Set(
   [
-    // The errors that report an existing record; see zitadel 5.7.
+    // The errors with which ZITADEL reports that a record exists; see zitadel 5.7.
     ...recordSections.flatMap(({ error: { type, exists, existsToo = [] } }) => [
       [type, exists.id],
       ...existsToo.map((other) => [other.type ?? type, other.id]),

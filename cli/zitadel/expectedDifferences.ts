@@ -18,11 +18,11 @@ export interface ZitadelSide {
   readonly side: 'first' | 'second';
   readonly releases: ReleaseRange;
   readonly domains: readonly string[];
-  /** Facts about the import into this side. Undefined if the other side's records were not imported into this side. */
+  /** Facts about the import of the other side's records into this side. Undefined if there was no such import. */
   readonly imports?: Pick<ImportFacts, 'mayLackProvider' | 'target'>;
 }
 
-/** The time in milliseconds for which ZITADEL's exports usually lack a new write. */
+/** The time in milliseconds after which ZITADEL's exports usually contain a new record or change. */
 export const LAG_MS = 2_000;
 
 const CLEAR_PASSWORD = 'an import stores the hash of a clear password';
@@ -106,8 +106,8 @@ function fieldReason(
 }
 
 /**
- * Whether a fact about a field explains a difference. If the command itself takes a step to correct the effect of the
- * fact, the fact explains nothing.
+ * True if a fact about a field explains a difference. A fact explains nothing if the command itself takes a step that
+ * reverses the fact's effect.
  */
 function isExplained({ does, steps = [], explains }: FieldFact, values: DifferingValues, isTarget: boolean): boolean {
   if (does === 'refuses' || steps.some(({ byHand }) => byHand === true)) return false;
@@ -129,7 +129,10 @@ function secretReason(
   return isMade || path === password.clear ? CLEAR_PASSWORD : undefined;
 }
 
-/** Whether a field lists identity providers, and ZITADEL's list lacks only providers that ZITADEL might not have. */
+/**
+ * True if a field lists identity providers, and the only difference is that ZITADEL's list lacks providers. ZITADEL
+ * might not have any of these missing providers.
+ */
 function lacksProviders(
   { exported: { providers, keepProviders } = {} }: Section,
   path: string,

@@ -13,13 +13,16 @@ export interface OrganisationHistory extends ListedOrganisation {
   /** The time of the last deletion. Undefined if the organisation was never deleted. */
   readonly deletedAt: EventTime | undefined;
   /**
-   * Whether the organisation's own domain policy makes login names unique within the organisation, not in the whole
-   * instance. Undefined for an organisation without a domain policy of its own.
+   * True if the organisation's own domain policy makes login names unique only within the organisation. False if it
+   * makes them unique within the whole instance. Undefined if the organisation has no domain policy of its own.
    */
   readonly loginNamesByDomain: boolean | undefined;
 }
 
-/** The beginnings of the types of events about domain policies. Old instances also have events with the second one. */
+/**
+ * The types of events about domain policies begin with one of these texts. Old instances also have events with the
+ * second text.
+ */
 const POLICIES = ['org.policy.domain', 'org.policy.org.iam'];
 const policyTypes = POLICIES.flatMap((policy) => ['added', 'changed', 'removed'].map((end) => `${policy}.${end}`));
 
@@ -55,7 +58,10 @@ export async function readOrganisations(
   return organisations;
 }
 
-/** ZITADEL omits a value that is false in a new policy, and a value that a change keeps. */
+/**
+ * Returns the value of `loginNamesByDomain` after an event. The event lacks the value if it is false in a new policy,
+ * or if a change of the policy keeps it.
+ */
 function scopeAfter(
   type: string,
   { userLoginMustBeDomain }: ZitadelEvent['payload'],

@@ -47,7 +47,7 @@ export interface EventStream {
   readonly removedAggregate?: string;
   /** The type of the event that removes all records of a parent together, such as the keys of an application. */
   readonly removedParent?: string;
-  /** The types of events that change the login name of a user. Absent if the records are no users. */
+  /** The types of events that change the login name of a user. Absent if the records are not users. */
   readonly renamed?: readonly string[];
 }
 
@@ -69,13 +69,13 @@ export interface IdSpace {
    */
   readonly isUsedOnce?: true;
   /**
-   * Nouns for the records, by the type of the event that created the record. By default, the noun follows from the
-   * collection.
+   * Nouns for the records. The key is the type of the event that created the record. If absent, the noun follows from
+   * the collection.
    */
   readonly nouns?: Readonly<Record<string, string>>;
 }
 
-/** The place of a record's events in ZITADEL. All of them belong to the same aggregate. */
+/** Identifies the events of a record in ZITADEL. All events of the record belong to the same aggregate. */
 export interface EventPlace {
   readonly aggregateId: string;
   /** The id of the record within the aggregate. Empty if the record itself is the aggregate. */
@@ -89,13 +89,13 @@ type Removal = (management: Management, json: JsonObject, aggregateId: string) =
 
 export interface Closing {
   /**
-   * The common beginning of the types of the record's events. Absent if the beginning of the creation event's type is
-   * the same.
+   * The text with which the types of all the record's events begin. Absent if it is the type of the creation event
+   * without the last word `added`.
    */
   readonly prefix?: string;
   /**
-   * Whether a record is closed right after the request that has created it. By default, records are closed at the end
-   * of the import.
+   * Present if a record is closed right after the request that has created it. If absent, the record is closed at the
+   * end of the import.
    */
   readonly isAtOnce?: true;
   readonly close: (management: Management, place: EventPlace, json: JsonObject) => Promise<unknown>;
@@ -111,7 +111,7 @@ export interface Closing {
   readonly errorIds?: { readonly closed: readonly string[]; readonly onlyLocked: readonly string[] };
 }
 
-/** Calls whose header selects an organisation. */
+/** Functions that search in an organisation. The header of each call selects the organisation. */
 export interface OrganisationSearches {
   readonly calls: Management;
   /** Returns all results of a search. Throws an error if a result belongs to another organisation. */
@@ -130,8 +130,8 @@ interface FoundRecord {
 /** A search that returns the states of records, because ZITADEL's exports leave states out. */
 interface StateSearch {
   /**
-   * Whether the search returns whole records. Whole records are necessary because the export of a single organisation
-   * lacks records that concern other organisations.
+   * Present if the search returns whole records. They are necessary because the export of a single organisation lacks
+   * records that concern other organisations.
    */
   readonly findsOthers?: true;
   /** @param records the records of this kind that the export contains */
@@ -153,8 +153,8 @@ interface RecordKind {
   /** `none` for records that have no id of their own. */
   readonly ids: IdSpace | 'none';
   /**
-   * `never` for organisations and for domain policies. An export always contains a domain policy: if an organisation
-   * has none of its own, its export contains the policy of the instance.
+   * `never` for organisations and for domain policies. A mirroring import deletes no domain policy, because an export
+   * contains the instance's policy if the organisation has none of its own.
    */
   readonly remove: Removal | 'never';
   /**
@@ -164,7 +164,10 @@ interface RecordKind {
   readonly absent?: readonly string[];
 }
 
-/** Requires the property `closing` for a section whose records have states, either in this service or in ZITADEL. */
+/**
+ * The property `closing` is required for a section whose records have states in this service or in ZITADEL. It is
+ * forbidden for all other sections.
+ */
 type Closable<Name extends SectionName> = Name extends DeactivatableSection
   ? { readonly closing: Closing & { readonly search: StateSearch } }
   : Name extends 'org' | 'humanUsers' | 'machineUsers'
@@ -220,8 +223,8 @@ const kindsOfProviders = [
 ];
 
 /**
- * @param configPrefix the beginning of the types of events about older providers. Their creation event ends with
- * `config.added`
+ * @param configPrefix the beginning of the types of events about providers in ZITADEL's older form. The type of their
+ * creation event ends with `config.added`
  */
 function providerStream(aggregateType: string, prefix: string, configPrefix: string): EventStream {
   return {
@@ -558,8 +561,8 @@ export function eventPrefix({ type }: CreationEvent): string {
 }
 
 /**
- * Returns the types of events that remove a record of the section. If ZITADEL removes a parent of the record, it may
- * write no such event.
+ * Returns the types of events that remove a record of the section. ZITADEL may write no such event if it removes the
+ * record together with its parent.
  */
 export function removalEvents(section: SectionName): readonly string[] {
   const created = creationEvent(section);

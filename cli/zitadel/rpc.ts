@@ -26,13 +26,12 @@ import { plainMessage, retried, type ZitadelConnection } from './zitadelConnecti
 // responses to 4 MiB.
 
 /**
- * The maximum size of a request. Also the maximum size of a response, unless the caller sets a higher limit, as exports
- * do.
+ * The maximum size of a request, and the default maximum size of a response. Exports set a higher limit for responses.
  */
 const MAX_RESPONSE_BYTES = 64_000_000;
 
 interface RpcOptions {
-  /** The organisation that the call's header selects. By default, ZITADEL uses the organisation of the token's user. */
+  /** The organisation that the call's header selects. If absent, ZITADEL uses the organisation of the token's user. */
   readonly orgId?: string | undefined;
   /** A time limit in milliseconds for this call alone. If the call exceeds it, the call is not repeated. */
   readonly timeoutMs?: number;
@@ -41,8 +40,9 @@ interface RpcOptions {
 
 /**
  * Calls an idempotent method. Repeats the call if ZITADEL is unavailable.
- * @throws ConnectError if ZITADEL returns an error, or a `DOMException` TimeoutError if the call exceeds its own time
- * limit. Throws IdentityError if a gateway responds, if all attempts time out, or if a header cannot contain the
+ * @throws ConnectError if ZITADEL returns an error
+ * @throws DOMException (TimeoutError) if the call exceeds its own time limit
+ * @throws IdentityError if a gateway responds, if all attempts time out, or if a header cannot contain the
  * organisation's id
  */
 export async function callMethod<Input extends DescMessage, Output extends DescMessage>(
@@ -173,7 +173,8 @@ export function rpcError(connection: ZitadelConnection, method: DescMethod, erro
   const { code, cause } = error;
   const message = plainMessage(error.rawMessage);
   if (code === Code.Unauthenticated) return placeTokenRejected(origin, connection, message);
-  // If the caller has no role anywhere, ZITADEL responds that the requested record is not found.
+  // If the caller has no role anywhere, ZITADEL does not respond that the permission is missing, but that the requested
+  // record is not found.
   if (code === Code.PermissionDenied || hasErrorId(message, errorIds.noMembership))
     return placeTokenForbidden(origin, tokenOption, message);
   if (cause instanceof IdentityError) return cause;
@@ -183,7 +184,7 @@ export function rpcError(connection: ZitadelConnection, method: DescMethod, erro
 }
 
 interface ClientOptions extends Pick<RpcOptions, 'orgId'> {
-  /** Converts an error of a call. By default, `rpcError` converts it. */
+  /** Converts an error of a call. If absent, `rpcError` converts it. */
   readonly toError?: (error: unknown) => unknown;
 }
 

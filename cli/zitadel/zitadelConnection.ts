@@ -95,8 +95,9 @@ export async function send(
  * time.
  * @param timeoutMs a time limit for this call alone. If the call exceeds it, the call is not repeated
  * @param isTransient whether an error means that ZITADEL is unavailable
- * @throws the error of the last attempt, or IdentityError PLACE_TIMED_OUT if the attempts time out. If the signal or
- * the time limit ends the call, throws its reason
+ * @throws IdentityError PLACE_TIMED_OUT if the attempts time out
+ * @throws the reason of the signal or of the time limit if one of these ends the call
+ * @throws the error of the last attempt in all other cases
  */
 export async function retried<Result>(
   connection: ZitadelServer,

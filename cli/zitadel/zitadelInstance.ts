@@ -25,7 +25,7 @@ type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'instanceId' | 
 
 const CONFIGURATION_PATH = '/.well-known/openid-configuration';
 
-// The endpoint's path shows that the server is ZITADEL, because other OpenID providers have other paths.
+// The path of the token endpoint shows that the server is ZITADEL, because other OpenID providers use other paths.
 const configuration = z.looseObject({ token_endpoint: z.string().endsWith('/oauth/v2/token') });
 
 const RELEASE = /^v?\d+\.\d+\.\d+/;
@@ -63,11 +63,11 @@ export interface RecognisedReleases {
 /**
  * Finds out which release ZITADEL has, from the fields that its imports know. Each release has a field that older
  * releases lack. Beginning with the newest release, sends an import with this field over REST. The request has no
- * token, and the value of the field has the wrong type. If the release knows the field, its gateway cannot parse the
- * value, and responds with 400. Any other release ignores the field, and responds with 401. Over gRPC-Web there would
- * be no difference, because protobuf ignores an enumeration of the wrong type even if it knows the field. The version
- * of the instance is not enough, because it is not always known, and because a patch of any release may begin to reject
- * hashes. But if the fields allow several major releases, the version decides between them.
+ * token, and the value of the field has the wrong type. If ZITADEL knows the field, its gateway cannot parse the value,
+ * and responds with 400. Otherwise, ZITADEL ignores the field, and responds with 401. gRPC-Web would not show the
+ * difference, because protobuf ignores an enumeration of the wrong type even in a known field. The version of the
+ * instance is not enough: it is not always known, and a patch of any release may begin to reject hashes. But if the
+ * fields allow several major releases, the version decides between them.
  */
 export async function readReleases(
   connection: ZitadelServer,
@@ -95,7 +95,8 @@ async function statusOf(connection: ZitadelServer, { organisation }: SignedRelea
 }
 
 /**
- * Returns the given releases. If ZITADEL's version is newer than all releases that the command knows, adds a warning.
+ * Returns the releases that ZITADEL may have. If ZITADEL's version is newer than all releases that the command knows,
+ * returns the given releases with a warning.
  */
 function known(releases: ReleaseRange, seen: string, version: string | undefined): RecognisedReleases {
   if (version === undefined) return { releases };

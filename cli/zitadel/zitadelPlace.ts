@@ -63,7 +63,10 @@ function importChanges(releases: ReleaseRange): readonly string[] {
   ];
 }
 
-/** The roles that permit each operation. In ZITADEL, a user who can read the instance can also export its secrets. */
+/**
+ * For each operation, the roles that permit it. In ZITADEL, a user who can read the instance can also export its
+ * secrets.
+ */
 const permitting: Readonly<Record<PlaceOperation, ReadonlySet<string>>> = {
   export: new Set(['IAM_OWNER', 'IAM_OWNER_VIEWER', 'IAM_LOGIN_CLIENT']),
   import: new Set(['IAM_OWNER']),
@@ -96,7 +99,7 @@ async function readZitadelFacts(
   const { userId, orgId, roles } = await readCaller(connection);
   const permits = (operation: PlaceOperation) => isPermitted(roles, operation);
   const { records, bytes } = requestLimits;
-  // A user whose roles do not permit exports cannot read the instance either.
+  // Reading the instance requires the same roles as an export.
   const instance = permits('export')
     ? await readInstance(connection)
     : { version: undefined, instance: undefined, defaultOrgId: undefined };

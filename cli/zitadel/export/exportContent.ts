@@ -100,7 +100,9 @@ interface Missing {
   readonly users: Set<string>;
 }
 
-/** The exports of all organisations share the results of these functions, such as the list of organisations. */
+/**
+ * Returns functions whose results, such as the list of organisations, are used for the exports of all organisations.
+ */
 function shareCalls(
   connection: ZitadelConnection,
   options: PlaceExportOptions,
@@ -139,9 +141,9 @@ function listLength(value: unknown): number {
 }
 
 /**
- * Exports an organisation that ZITADEL's list of organisations contained.
+ * Exports an organisation from ZITADEL's list of organisations.
  * @returns undefined if the organisation was deleted after the list was read
- * @throws IdentityError if ZITADEL still lists the organisation, but the response does not contain it
+ * @throws IdentityError if the response does not contain the organisation, although a new list still contains it
  */
 async function exportListed(
   connection: ZitadelConnection,
@@ -157,8 +159,8 @@ async function exportListed(
 }
 
 /**
- * ZITADEL always exports keys and client secrets; this function removes them unless the options select them. Also
- * copies the id of each service user to the field from which ZITADEL's imports read the id.
+ * Removes keys and client secrets unless the options select them, because ZITADEL always exports them. Copies the id of
+ * each service user to the field in which ZITADEL's imports expect the id.
  */
 function applyOptions(organisation: JsonObject, options: PlaceExportOptions): void {
   for (const { name, keys, credentials = [] } of sections) {

@@ -15,8 +15,8 @@ interface ReadExport {
 }
 
 /**
- * Leaves out the field `secrets`. With this field, a missing credential would mean that the source does not have the
- * credential. But the source may have it, because ZITADEL does not export all kinds of credentials.
+ * Returns the manifest without the field `secrets`. That field would mean that the source has no credentials except
+ * those in the file. But ZITADEL does not export all kinds of credentials, so the source may have more.
  */
 export async function describeExport(
   connection: ZitadelConnection,

@@ -32,8 +32,8 @@ interface ExportedSecrets {
 /** Decides which grants and memberships the export of an organisation leaves out, and receives reports about them. */
 export interface ExportScope {
   /**
-   * Returns the id of the user to whom the token belongs. The export leaves out this user's grants and memberships in
-   * other organisations, because ZITADEL makes the user an owner of every organisation that the user imports.
+   * Returns the id of the token's user. ZITADEL makes this user an owner of every organisation that the user imports.
+   * So the export leaves out the grants and memberships of this user in other organisations.
    */
   readonly caller: () => Promise<string>;
   /** The ids of organisations that the export leaves out. */
@@ -58,8 +58,9 @@ const { exportData } = AdminService.method;
 
 /**
  * @returns undefined if the response does not contain the organisation
- * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT if ZITADEL fails to export the
- * organisation; ZITADEL_HEADER_LOST if the response is for another organisation
+ * @throws IdentityError DEADLINE_EXCEEDED if the export takes longer than `timeoutMs`
+ * @throws IdentityError ZITADEL_CANNOT_EXPORT if ZITADEL fails to export the organisation
+ * @throws IdentityError ZITADEL_HEADER_LOST if the response is for another organisation
  */
 export async function exportOne(
   connection: ZitadelConnection,
@@ -156,8 +157,8 @@ const userSections = recordSections
   .map(({ name }) => name);
 
 /**
- * If ZITADEL's search finds a different number of users than the export contains, reports the sections of users as
- * incomplete.
+ * Counts the users with ZITADEL's search. If the export contains another number of users, reports the sections of users
+ * as incomplete.
  */
 async function checkUsers(
   { calls }: OrganisationSearches,
@@ -206,16 +207,14 @@ async function addStatesAndGrants(
     const [usual, inactiveState] = statesOf({ name: section }) ?? [];
     for (const record of sections.flatMap((name) => recordsIn(organisation[name]))) {
       const isInactive = inactive.get(keyOf(record));
-      // Writes the usual state too. Without a state in the file, an overwriting import would keep the state of the
-      // record in the target.
+      // Writes the state even if it is the usual state. Without a state in the file, an overwriting import would keep
+      // the state of the record in the target.
       if (isInactive !== undefined) record.state = isInactive ? inactiveState : usual;
     }
   }
 }
 
-/**
- * Removes grants if the export leaves out the user or organisation that has the grant. Warns about the removed grants.
- */
+/** Removes each grant whose user or organisation the export leaves out. Warns about the removed grants. */
 async function movingGrants(
   organisation: JsonObject,
   section: SectionName,
@@ -285,7 +284,7 @@ async function addMembers(
   if (leftOut.length > 0) onLeftOut(leftMemberships(textAt(organisation, 'orgId', ''), leftOut));
 }
 
-/** `of` contains the ids of the project or grant to which the membership belongs. */
+/** A membership. `of` contains the ids of the project or grant to which it belongs. */
 interface FoundMember {
   readonly of: Readonly<Record<string, string>>;
   readonly member: Member;

@@ -109,7 +109,7 @@ function stateName(state: UserState): string | undefined {
 }
 
 /**
- * Searches for a user who exists, to check that ZITADEL returns the states of users.
+ * Requires that ZITADEL returns the states of users. To check this, searches for a user who certainly exists.
  * @throws IdentityError ZITADEL_STATES_UNKNOWN if ZITADEL does not return the state, and unknown states are not
  * accepted
  */

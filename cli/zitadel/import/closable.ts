@@ -15,8 +15,8 @@ export interface Closable extends Closing {
 const steps: readonly string[] = zitadelSteps;
 
 /**
- * Organisations and projects are closed late, because ZITADEL can reject calls about records in an inactive
- * organisation or project.
+ * Returns a number by which the kinds are sorted in the order of closing. Organisations and projects come late, because
+ * ZITADEL can reject calls about records in an inactive organisation or project.
  */
 function position({ isAtOnce, sections: [section] }: Closable): number {
   return -(isAtOnce === true ? steps.length : steps.indexOf(recordSection(section).zitadelStep));
@@ -50,7 +50,7 @@ export function placeKey({ aggregateId, part }: EventPlace): string {
 }
 
 /**
- * Uses only the first section of the kind, because the events of its other sections belong to the same type of
+ * Returns the creation event of the kind's first section. The events of the other sections belong to the same type of
  * aggregate.
  */
 function creationOf({ sections: [section] }: Closable): CreationEvent {
@@ -60,14 +60,17 @@ function creationOf({ sections: [section] }: Closable): CreationEvent {
 }
 
 /**
- * Whether ZITADEL generates the id of the aggregate to which a record's events belong. The id is then only in the
- * creation event, not in the file.
+ * True if ZITADEL generates the id of the aggregate to which a record's events belong. Only the creation event then
+ * contains this id; the file does not.
  */
 export function hasGeneratedPlace(kind: Closable): boolean {
   return creationOf(kind).aggregateId === undefined;
 }
 
-/** Returns the place of a record's events. Returns undefined if only the creation event contains the aggregate's id. */
+/**
+ * Returns the aggregate, and the part of the aggregate, to which a record's events belong. Returns undefined if only
+ * the creation event contains the aggregate's id.
+ */
 export function placeOf(kind: Closable, json: JsonObject, orgId: string): EventPlace | undefined {
   const { aggregateId, fields = {} } = creationOf(kind);
   if (aggregateId === undefined) return undefined;
@@ -88,8 +91,8 @@ export function eventPlaceKey(kind: Closable, event: Pick<ZitadelEvent, 'aggrega
 const stateChanges = ['deactivated', 'reactivated'];
 const userStateChanges = ['locked', 'unlocked', 'human.initialization.check.succeeded'];
 
-// The queries below contain the type of the aggregate. Without this type, a release of ZITADEL rejects a query if it
-// knows none of the requested event types.
+// The queries of the functions below contain the type of the aggregate. Otherwise, ZITADEL rejects a query if its
+// release knows none of the requested event types.
 
 function typesOf(kind: Closable, ends: readonly string[]): string[] {
   const { prefix = creationOf(kind).type.replace(/added$/, '') } = kind;
@@ -106,7 +109,7 @@ export function isClosing({ type }: Pick<ZitadelEvent, 'type'>): boolean {
   return /\.(?:deactivated|locked)$/.test(type);
 }
 
-/** Selects the events that concern the records themselves. For users, selects every event of a user. */
+/** Returns a query for the events about the records themselves. For users, returns a query for all events. */
 export function ownEvents(kind: Closable): EventQuery {
   const { lock } = kind;
   const { aggregateType } = creationOf(kind);

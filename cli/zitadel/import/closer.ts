@@ -29,7 +29,7 @@ import type { ImportLedger, LedgerIssue, LedgerRecord } from './ledger.ts';
 interface OpenRecord {
   readonly kind: Closable;
   readonly entry: LedgerRecord;
-  /** The place of the record's events. Undefined if ZITADEL has no event that created the record. */
+  /** Identifies the record's events. Undefined if ZITADEL has no event that created the record. */
   readonly place: EventPlace | undefined;
 }
 
@@ -60,8 +60,8 @@ export class Closer {
   }
 
   /**
-   * Must be called before the first request of the import. Closes users whom an earlier import has created and left
-   * open.
+   * Closes users whom an earlier import has created but not closed. Must be called before the first request of the
+   * import.
    */
   static async start(connection: ZitadelConnection, ledger: ImportLedger): Promise<Closer> {
     const newest = ledger.hasClosings ? await newestEvent(connection) : undefined;
@@ -84,8 +84,8 @@ export class Closer {
   }
 
   /**
-   * Closes records. Stores an error for each record that remains open.
-   * @param after the events after this time show whether a record is closed
+   * Closes records. For each record that remains open, stores an error.
+   * @param after the time after which an event shows that a record was closed
    */
   private async close(entries: readonly LedgerRecord[], after: EventTime): Promise<void> {
     if (entries.length === 0) return;
@@ -107,8 +107,8 @@ export class Closer {
   }
 
   /**
-   * Closes users once more if ZITADEL's search still shows them as open. Release 2 can fail to process one of several
-   * events that have the same time. A user whose event was not processed can still log in.
+   * If ZITADEL's search still shows closed users as open, closes them a second time. The reason is that release 2 can
+   * miss an event if several events have the same time. A user can still log in after such a miss.
    */
   private async proveUsers(): Promise<void> {
     const passedOver = await this.openUsers(this.closedUsers);
@@ -163,7 +163,10 @@ export class Closer {
     return located;
   }
 
-  /** Returns the closed records, as positions in the ledger. */
+  /**
+   * Returns the closed records. Each number is the position of a record in the ledger, which lists the records of the
+   * import.
+   */
   private async closed(records: readonly OpenRecord[], after: EventTime): Promise<Set<number>> {
     const closed = new Set<number>();
     for (const [kind, ofKind] of Map.groupBy(records, (record) => record.kind)) {
@@ -181,7 +184,10 @@ export class Closer {
     return closed;
   }
 
-  /** Returns ZITADEL's reason for each record that ZITADEL does not close, by the record's position in the ledger. */
+  /**
+   * Returns ZITADEL's reasons for records that ZITADEL does not close. The key is the position of the record in the
+   * ledger.
+   */
   private async callAll(records: readonly OpenRecord[]): Promise<Map<number, string>> {
     const problems = new Map<number, string>();
     const remaining = records.values();

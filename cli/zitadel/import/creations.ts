@@ -26,20 +26,20 @@ interface CreationSearch {
    * Undefined for events of any time.
    */
   readonly after: EventTime | undefined;
-  /** The organisation that owns the aggregates of the events. By default, any organisation. */
+  /** The organisation that owns the aggregates of the events. If absent, any organisation. */
   readonly owner?: string;
   /**
-   * Whether the search returns the newest creation event of a record. By default, it returns the first event in the
-   * record's own organisation. If there is none, it returns the first event in any organisation.
+   * Whether the search returns the newest creation event of a record. If absent, the search returns the first event in
+   * the record's own organisation, or else the first event in any organisation.
    */
   readonly isNewest?: boolean;
-  /** Whether the search waits for the event of a record. By default, it does not wait. */
+  /** Returns true if the search must wait for the event of the record. If absent, the search waits for no event. */
   readonly isExpected?: (record: SentRecord) => boolean;
 }
 
 /**
- * Finds the creation event of each record. Waits for the events that the caller expects. The keys of the result are the
- * records' positions in the ledger. The result lacks records for which no event appears.
+ * Finds the creation event of each record. Waits for the events that the caller expects. Each key of the result is the
+ * position of a record in the ledger. The result lacks records for which no event appears.
  */
 export async function findCreations(
   connection: ZitadelConnection,
@@ -78,8 +78,9 @@ function isBetter({ owner }: ZitadelEvent, other: ZitadelEvent | undefined, { or
 }
 
 /**
- * Whether an event shows that ZITADEL created the record in its own organisation. Always true if records of this kind
- * may belong to another organisation than their aggregate.
+ * True if an event shows that ZITADEL created the record in its own organisation. For some kinds of records, the
+ * aggregate may belong to another organisation. The event then does not show the record's organisation, so the result
+ * is true.
  */
 export function isInPlace({ owner }: ZitadelEvent, { section, orgId }: OutgoingRecord): boolean {
   return owner === orgId || creationEvent(section)?.isShared === true;
@@ -117,7 +118,7 @@ export function eventIdentity(
   return { aggregateId: aggregateId === undefined ? '' : read(aggregateId), values: Object.values(fields).map(read) };
 }
 
-/** @param fields the possible names of the identifying field, which depend on the type of the event */
+/** @param fields the names that the field with the identifying value can have in different types of events */
 export function identifyingValue({ payload }: Pick<ZitadelEvent, 'payload'>, fields: readonly string[]): string {
   const field = fields.find((name) => payload[name] !== undefined) ?? '';
   return canonical(field, String(payload[field] ?? ''));

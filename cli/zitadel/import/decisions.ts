@@ -42,23 +42,26 @@ export interface SurveyedFile {
   readonly target: TargetRecords;
   readonly options: Pick<PlaceImportOptions, 'withKeys' | 'onConflict' | 'asked'>;
   /**
-   * Whether the instance's domain policy makes login names unique only within an organisation, instead of within the
-   * whole instance.
+   * True if the instance's domain policy makes login names unique only within an organisation. False if it makes them
+   * unique within the whole instance.
    */
   readonly loginNamesByDomain: boolean;
-  /** The errors about records whose user neither the file nor ZITADEL has, by the positions of the records. */
+  /**
+   * The errors about records that refer to a user whom neither the file nor ZITADEL has. The keys are the positions of
+   * the records in the ledger.
+   */
   readonly withoutUser: ReadonlyMap<number, LedgerIssue>;
   readonly callerId: string;
   /**
-   * The organisations whose names belong to other organisations. ZITADEL rejects such an organisation with all its
-   * records.
+   * The organisations whose names already belong to other organisations. ZITADEL rejects these organisations with all
+   * their records.
    */
   readonly refusedOrgIds: ReadonlySet<string>;
 }
 
 /**
- * Returns the ids of new organisations whose names are taken. An organisation in ZITADEL has the same name, or an
- * earlier organisation of the file has it.
+ * Returns the ids of new organisations whose names are taken, either by an organisation in ZITADEL or by an earlier
+ * organisation of the file.
  */
 export function organisationsWithTakenNames(
   organisations: readonly Pick<OrganisationHeader, 'orgId' | 'record'>[],
@@ -79,8 +82,8 @@ export function organisationsWithTakenNames(
 
 /**
  * Compares each record of a file with ZITADEL's existing records, and decides whether the import sends it.
- * @param onCompared called with the number of compared records. People with TOTP seeds count only after the decisions
- * about their seeds
+ * @param onCompared called with the number of compared records. A person with a TOTP seed is counted after the decision
+ * about the seed
  * @returns the number of existing people for whom the file contains a password or a TOTP seed
  */
 export async function decideAll(
@@ -125,9 +128,8 @@ function personOf({ position, record }: LedgerRecord, { outcome }: LedgerEntry):
 }
 
 /**
- * Decides which existing people receive the TOTP seed of the file. The import sends a seed only if an interrupted
- * import has created the person without the seed. In all other cases, the person or an administrator may have removed
- * the factor on purpose.
+ * Decides which existing people get the TOTP seed of the file. Only people whom an interrupted import has created
+ * without their seed get it. The factors of all other people may have been removed on purpose.
  */
 async function decideSeeds(
   { ledger, callerId }: SurveyedFile,
@@ -159,8 +161,8 @@ function seedIssue(verdict: Verdict): LedgerIssue {
 const closableSections = closables.flatMap(({ sections }) => sections);
 
 /**
- * Decides which existing open records the import closes. It closes a record that is closed in the file, if an earlier
- * import has created the record and then left it open.
+ * Decides which open records in ZITADEL the import closes. These records are closed in the file. An earlier import has
+ * created each of them, but has not closed it.
  */
 export async function decideClosings({ ledger, callerId }: SurveyedFile, connection: ZitadelConnection): Promise<void> {
   const open = ledger.toClose(closableSections, 'existing');
@@ -193,7 +195,7 @@ function decide(file: SurveyedFile, ledgerRecord: LedgerRecord, isKept: boolean)
   if (isClosed || isRepeated) ledger.settleClosing(ledgerRecord);
   const hasLoginName = isRepeated || isLoginNameFree(file, record);
   const inTarget = { found };
-  // An external identity can belong to one person only. An earlier person of the file already has this identity.
+  // An earlier person of the file has the same external identity. ZITADEL accepts an external identity only once.
   if (isRepeated && isLink(record) && holder !== id)
     return { ...inTarget, outcome: 'failed', issues: [because('identity_taken', { holder })] };
   if (found !== 'missing') {
@@ -223,9 +225,9 @@ const ORGANISATION_NAME_TAKEN = reportedIssue(organisationNameTaken);
 const LOGIN_NAME_TAKEN = reportedIssue(userNameTaken);
 
 /**
- * Reserves the login name of a record. Returns false if another user in ZITADEL, or an earlier user of the file, has the
- * same name. The domain policy decides whether only users of the same organisation count. Returns true for a record
- * without a login name.
+ * Reserves the login name of a record. Returns false if another user in ZITADEL, or an earlier user of the file, has
+ * the same name. If the domain policy makes names unique only within an organisation, ignores users of other
+ * organisations. Returns true for a record without a login name.
  */
 function isLoginNameFree(file: SurveyedFile, { section, json, orgId }: OrganisationRecord): boolean {
   if (!claimsLoginNames(section)) return true;

@@ -1,4 +1,4 @@
-// Reads events. An import uses these events to decide which existing records it may change.
+// Reads the events with which an import decides which existing records it may change.
 
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { EventPlace } from '../recordKinds.ts';
@@ -51,9 +51,9 @@ export function* grouped<Grouped extends Subject>(
 }
 
 /**
- * Returns the newest creation of each record, by the record's position in the ledger. All records must be of the same
- * kind and organisation.
- * @param callerId the id of the user who must have created the records; by default any user
+ * Returns the newest creation of each record. The key is the record's position in the ledger. All records must be of
+ * the same kind and organisation.
+ * @param callerId the id of the user who must have created the records. If absent, any user may have created them
  */
 export async function readCreations(
   connection: ZitadelConnection,

@@ -79,8 +79,8 @@ export async function importIntoZitadel(
 }
 
 /**
- * An import of a file into ZITADEL. After a dry run, the import itself does not read the file and ZITADEL's records
- * again.
+ * An import of a file into ZITADEL. A dry run reads the file and ZITADEL's records. An import after the dry run does
+ * not read them a second time.
  */
 export class FileImport implements PreparedImport {
   private readonly address: ZitadelAddress;
@@ -89,7 +89,10 @@ export class FileImport implements PreparedImport {
   private readonly secrets = new FileSecrets();
   private readonly database: RunDatabase;
 
-  /** @param database receives the records of the file as the first side. Also receives the tables of the import */
+  /**
+   * @param database receives the records of the file as the first side. It also receives the tables in which the import
+   * stores its own data
+   */
   constructor(address: ZitadelAddress, database: RunDatabase) {
     this.address = address;
     this.database = database;
@@ -224,8 +227,8 @@ interface ComparedFile extends SurveyedFile, OwnedFile {
 }
 
 /**
- * Reads ZITADEL's records. Excludes records of the file from the import if their ids belong to other records in
- * ZITADEL.
+ * Reads ZITADEL's records. If the id of a record of the file belongs to another record in ZITADEL, excludes the record
+ * of the file from the import.
  */
 async function compareWithTarget(
   connection: ZitadelConnection,
@@ -234,8 +237,8 @@ async function compareWithTarget(
   asked: PlaceImportOptions,
 ): Promise<ComparedFile> {
   const orgIds = organisations.map(({ orgId }) => orgId);
-  // A gateway may remove the header that selects an organisation. ZITADEL would then write message texts into another
-  // organisation, and the import could not read the existing records. This call fails if a gateway removes the header.
+  // If a gateway removes the header that selects an organisation, ZITADEL writes message texts into another
+  // organisation, and the import cannot read the existing records. `hasContext` fails in that case.
   for (const orgId of orgIds) await hasContext(connection, orgId);
   const target = await TargetRecords.read(connection, asked, orgIds, read.database);
   await read.owners.read(connection);
@@ -246,8 +249,8 @@ async function compareWithTarget(
   return {
     ...owned,
     connection,
-    // `TargetRecords.read` has checked the option `--on-conflict fail`. From now on, organisations of the file may
-    // exist because this import creates them.
+    // The option `fail` no longer applies after the check in `TargetRecords.read`. From now on, organisations of the
+    // file may exist because this import creates them.
     options: { ...asked, onConflict: recordConflict(asked.onConflict) },
     target,
     callerId,
@@ -269,8 +272,8 @@ async function settleExisting(file: ComparedFile): Promise<boolean> {
   const { connection, ledger, owners, imports, options } = file;
   const outcomes = ['existing', 'sent'] as const;
   const scope = { onConflict: options.onConflict, releases: imports.target.releases };
-  // If the record's own organisation has the id, ZITADEL's export will show the record. So the import waits until the
-  // export shows the record.
+  // If the record's id belongs to its own organisation, ZITADEL's export will contain the record. So the import waits
+  // until the export contains it.
   const isAwaited = ({ position, outcome, record: { orgId } }: LedgerRecord) => {
     const { path = '' } = ledger.document(position) ?? {};
     return outcome === 'sent' || owners.ownerOf(path)?.orgId === orgId;
@@ -300,8 +303,8 @@ function readAgain({ connection, database, options }: ComparedFile, orgIds: read
 }
 
 /**
- * Some records are in no export of ZITADEL. The outcome of such a record becomes `unchanged` if an event shows that the
- * record existed before the import.
+ * Decides the outcomes of sent records that ZITADEL never exports. If an event shows that such a record existed before
+ * the import, its outcome becomes `unchanged`.
  */
 async function settleUnexported({ connection, ledger, imports }: ComparedFile): Promise<void> {
   const { releases } = imports.target;
@@ -332,8 +335,8 @@ function settledEntry(
   isAwaited: boolean,
 ): LedgerEntry | undefined {
   const isHidden = isNeverExported({ section: record.section.name, id }, releases) && outcome === 'existing';
-  // If several records of the file have the same id, ZITADEL has imported the first. `foreseen` is `notCarried` for the
-  // others.
+  // If several records of the file have the same id, ZITADEL has imported only the first. For all others, `foreseen` is
+  // `notCarried`.
   if ((found === 'equal' && foreseen !== 'notCarried') || isHidden) return { found, outcome: 'unchanged', issues };
   if (found === 'missing' && isAwaited) return undefined;
   const isReported = onConflict === 'report';
@@ -353,8 +356,8 @@ function unconfirmedEntry({ isHeld, issues }: LedgerRecord): LedgerEntry {
 }
 
 /**
- * Reads the owners of the created records again, because another caller may have taken one of their ids during the
- * import.
+ * Reads again to which organisations the ids of the created records belong. During the import, another caller may have
+ * used one of these ids for another record.
  */
 async function lookAgain(file: ComparedFile): Promise<void> {
   const { connection, ledger, owners } = file;
@@ -406,8 +409,8 @@ function isExported(
 }
 
 /**
- * Returns the organisation into which ZITADEL writes a record. Returns undefined if the file does not contain this
- * organisation.
+ * Returns the id of the organisation into which ZITADEL writes a record. Returns undefined if this depends on a project
+ * that the file does not contain.
  */
 function placeOf({ section, json, orgId }: OrganisationRecord, imports: ImportFacts): string | undefined {
   return section.zitadel?.movesRecords === true ? imports.ownerOf(textAt(json, 'projectId', orgId)) : orgId;

@@ -34,9 +34,9 @@ import { mustBeClosed } from './closable.ts';
 /** `taken` means that another record in ZITADEL has the id. */
 const targetState = z.enum(['missing', 'equal', 'different', 'taken']);
 /**
- * The outcome of a record. `existing` and `sent` are preliminary, and the import replaces them at its end. `existing`
- * means that ZITADEL reports the record as existing. `sent` means that ZITADEL reports no error, but no event shows the
- * creation. If the record never appears in ZITADEL's exports, its outcome becomes `unconfirmed`.
+ * The outcome of a record. `existing` and `sent` are preliminary outcomes, which the import replaces at its end.
+ * `existing` means that ZITADEL reports the record as existing. `sent` means that ZITADEL has reported no error, but no
+ * event shows the creation. If a sent record never appears in ZITADEL's exports, its outcome becomes `unconfirmed`.
  */
 const outcome = z.enum([
   'created',
@@ -111,7 +111,9 @@ export interface LedgerRecord
   > {
   /** Whether ZITADEL once had a record with this id and has deleted it. */
   readonly wasDeleted: boolean;
-  /** Whether the record is nested in another record of the file. ZITADEL receives both in one record. */
+  /**
+   * Whether the record is nested in another record of the file. The request then contains it as a part of that record.
+   */
   readonly isHeld: boolean;
   readonly record: OrganisationRecord;
 }
@@ -137,8 +139,8 @@ const steps: ReadonlyMap<string, number> = new Map(
 );
 
 /**
- * Returns the step in which the import sends the records of a section. Returns undefined if ZITADEL does not import the
- * section.
+ * Returns the position of a section in the order in which the import sends the sections. Returns undefined if ZITADEL
+ * does not import the section.
  */
 function stepOf(section: string): number | undefined {
   return steps.get(section);
@@ -194,7 +196,10 @@ const ROWS_PER_PAGE = 500;
 export class ImportLedger {
   private readonly keyring = temporaryKeyring();
   private readonly database: TemporaryDatabase;
-  /** The position of the last added record, and of the last added record that is not nested. */
+  /**
+   * `position` is the position of the last added record. `holder` is the position of the last added record that is not
+   * nested.
+   */
   private readonly last = { position: 0, holder: 0 };
   /** The positions of records that ZITADEL wrote into an organisation other than their own. */
   private readonly misplaced = new Set<number>();
@@ -251,8 +256,8 @@ export class ImportLedger {
 
   private addRelations(position: number, record: OrganisationRecord): void {
     this.database.run('INSERT INTO documents VALUES (?, ?)', position, documentPath(recordKey(record)));
-    // A login policy refers to identity providers, but does not depend on them. If a provider is not imported, the
-    // policy is imported without it.
+    // A login policy refers to identity providers, but the import can send the policy without a provider. So the
+    // references of a policy are not stored.
     if (record.section.exported?.keepProviders !== undefined) return;
     for (const { reference, key } of planReferences(record))
       this.database.run(
@@ -275,7 +280,7 @@ export class ImportLedger {
     for (const idSet of [this.misplaced, this.refused]) idSet.clear();
   }
 
-  /** Yields the paths of valid records, in the order of the file. Leaves out nested records. */
+  /** Yields the path of each valid record, in the order of the file. Leaves out nested records. */
   documents(only?: 'created'): Generator<LedgerDocument, void, void> {
     const tables = 'documents JOIN records USING (position)';
     const selected = `WHERE ${only === undefined ? 'record IS NOT NULL' : `outcome = '${only}'`}`;
@@ -306,8 +311,8 @@ export class ImportLedger {
   }
 
   /**
-   * Yields references whose target must belong to the same organisation as the referring record. Leaves out references
-   * to records of the file.
+   * Yields references from records of the file to other records. The file does not contain the other record, which must
+   * belong to the same organisation as the referring record.
    */
   foreignTargets(): Generator<LedgerTarget, void, void> {
     return this.outsideTargets('isOwn = 1');
@@ -356,8 +361,9 @@ export class ImportLedger {
   }
 
   /**
-   * Excludes unsent records from the import if they refer to an excluded record. If the records belong to different
-   * organisations, this happens only if the file has no other record with the referenced id.
+   * Excludes records from the import if they refer to an excluded record and were not sent yet. If the two records
+   * belong to different organisations, excludes the referring record only if no other record of the file has the
+   * referenced id.
    */
   withholdDependents(): void {
     const statement = this.database.statement(WITHHOLD_DEPENDENTS);
@@ -424,8 +430,9 @@ export class ImportLedger {
   }
 
   /**
-   * Reserves a login name. Returns false if an earlier user of the file has reserved the same name.
-   * @param name the login name. Contains the organisation's id if login names are unique only within an organisation
+   * Reserves a login name. Returns false if an earlier user of the file has already reserved this name.
+   * @param name the login name. If login names are unique only within an organisation, the caller adds the
+   * organisation's id
    */
   claimLoginName(name: string): boolean {
     const sql = 'INSERT INTO loginNames (digest) VALUES (?) ON CONFLICT DO NOTHING';
@@ -459,7 +466,7 @@ export class ImportLedger {
     this.database.run("UPDATE records SET outcome = 'failed' WHERE orgId = ? AND outcome IS NULL", orgId);
   }
 
-  /** Adds an error that is not about a record of the file. */
+  /** Adds an error that does not belong to any record of the file. */
   addError(id: string, issue: LedgerIssue & { readonly type: string }): void {
     const section = recordSections.find(({ error }) => error.type === issue.type)?.name ?? issue.type;
     const sql = "INSERT INTO records (section, id, outcome, issues) VALUES (?, ?, 'failed', ?)";

@@ -15,8 +15,8 @@ export interface OutgoingRecord extends Omit<LedgerRecord, 'record'> {
   /** The type that the record has in ZITADEL's errors. */
   readonly type: string;
   /**
-   * The name of the list that contains the record in the request. The list is a field of the organisation. Undefined if
-   * the fields of `json` are themselves fields of the organisation.
+   * The name of the list that contains the record in the request. This list is a field of the organisation. Undefined
+   * if the record has no list, because the fields of `json` are fields of the organisation.
    */
   readonly list: string | undefined;
   readonly json: JsonObject;
@@ -89,15 +89,15 @@ function sentForm(record: OrganisationRecord, imports: ImportFacts) {
   // A link to an identity provider that ZITADEL will not have is removed, because ZITADEL would reject the whole
   // person.
   if (nested !== undefined) keepElements(json, nested.list, ({ configId }) => hasProvider(configId));
-  // An omitted hash leaves a field with the value undefined, which `fromJson` rejects. Such fields disappear if the
-  // JSON is written and read again.
+  // `fromJson` rejects fields with the value undefined, and an omitted hash leaves such a field. Writing the JSON and
+  // reading it removes these fields.
   return omitsHash ? parseObject(JSON.stringify(json)) : json;
 }
 
 /**
- * Converts values of a record as imports into this service do; see zitadel 2.5. The conversion is necessary because
- * ZITADEL rejects some of the original values. Does not convert fields of the record's id, because ZITADEL's response
- * must identify the record by the original id.
+ * Converts values of a record as this service converts them in its own imports; see zitadel 2.5. The conversion is
+ * necessary because ZITADEL rejects some of the original values. Does not convert fields of the record's id, because
+ * ZITADEL's response must identify the record by the original id.
  */
 function convertValues(record: OrganisationRecord): void {
   const { section, json } = record;

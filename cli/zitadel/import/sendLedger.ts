@@ -41,8 +41,8 @@ export async function sendLedger(
 }
 
 /**
- * The requests of this step need the header that selects an organisation, because ZITADEL writes message texts into the
- * selected organisation.
+ * The position of message texts in the order of sending. Their requests need the header that selects an organisation,
+ * because ZITADEL writes the texts into the selected organisation.
  */
 const stepInContext = zitadelSteps.indexOf('message texts');
 
@@ -65,11 +65,11 @@ interface ZitadelError {
 
 interface ReadError extends ZitadelError {
   /**
-   * `created` means that the record is complete despite the error. For example, the error reports that the record
-   * already has a part, such as a second factor.
+   * `created` means that the record is complete although ZITADEL reports an error. For example, ZITADEL reports that
+   * the record already has a part, such as a second factor.
    */
   readonly outcome: 'created' | 'existing' | 'notCarried' | 'failed';
-  /** Whether the record may exist because another import has created it at the same time. */
+  /** Present if the record may exist because a simultaneous import has created it. */
   readonly isDoubtful?: true;
 }
 
@@ -78,8 +78,8 @@ export function readError(error: ZitadelError, record: Pick<OutgoingRecord, 'for
   const { type, message } = error.issue;
   const as = (outcome: ReadError['outcome']) => ({ ...error, outcome });
   if (hasPart(error.issue)) return as('created');
-  // The link's identity provider is missing in the file too. So this is no error, and the list of manual steps contains
-  // the link.
+  // The file does not contain the link's identity provider either. So ZITADEL's report is no error. The list of manual
+  // steps contains the link.
   if (type === linkType && hasErrorId(message, errorIds.noProvider) && record?.foreseen === 'notCarried')
     return as('notCarried');
   // If two imports create a user at the same time, release 4 of ZITADEL reports to one of the imports that the login
@@ -103,8 +103,8 @@ function readResponse(
   errors: readonly ZitadelError[],
 ): { readonly answered: readonly Answered[]; readonly others: readonly ReadError[] } {
   const pending = Map.groupBy(errors, ({ id, issue }) => `${issue.type} ${id}`);
-  // If a request contains several records with the same id, ZITADEL imports the first. An error about this id therefore
-  // belongs to a later record. So the last record takes its error first.
+  // If a request contains several records with the same id, ZITADEL imports the first, and reports errors for the later
+  // ones. So this code assigns the errors to the records from last to first.
   const answered = records.toReversed().map((record) => {
     const take = (type: string): ReadError[] => {
       const error = pending.get(`${type} ${record.id}`)?.pop();
@@ -127,19 +127,20 @@ function entryFor(
   ownError: ReadError | undefined,
   ofParts: readonly ReadError[],
 ): LedgerEntry {
-  // If the record itself has failed, the errors about its parts add nothing.
+  // If the record itself has failed, the errors about its parts add no information, so they are left out.
   const errors = ownError?.outcome === 'failed' ? [ownError] : ofParts.filter(({ outcome }) => outcome === 'failed');
   const issues = errors.map(({ issue }) => issue);
   if (foreseen !== 'overwritten') return { outcome: ownError?.outcome ?? 'created', issues };
-  // `overwritten` means that the request contained an existing person only to add the TOTP seed. ZITADEL always reports
-  // this person as existing.
+  // `overwritten` means that the request contains an existing person only to add the TOTP seed. ZITADEL then reports
+  // the person as existing, which is no error.
   if (issues.length > 0) return { outcome: 'failed', issues };
   return { outcome: ofParts.some(({ outcome }) => outcome === 'existing') ? 'unchanged' : 'overwritten' };
 }
 
 /** @param event the creation event; undefined if the search found no event */
 function confirmedEntry({ record, entry }: Answered, event: ZitadelEvent | undefined): LedgerEntry {
-  // If several records have the same id, the event is about the first of them.
+  // If several records of the file have the same id, the event is about the first of them. A later record with this id
+  // keeps its outcome.
   if (entry.outcome === 'existing' && record.foreseen === 'notCarried') return entry;
   if (event !== undefined) return { ...entry, outcome: isInPlace(event, record) ? 'created' : 'failed' };
   return entry.outcome === 'created' ? { ...entry, outcome: 'sent' } : entry;
@@ -173,8 +174,8 @@ class ImportSender {
   records = FIRST_RECORDS;
   private most = requestLimits.records;
   /**
-   * Contains records that ZITADEL may have created although their request was too slow. The key is the record's
-   * position. The value is the time of the newest event before that request.
+   * Records that ZITADEL may have created, although their request was too slow. The key is the position of the record
+   * in the ledger. The value is the time of the newest event before that request.
    */
   private readonly begun = new Map<number, EventTime>();
   /** The time of the newest event from before the import's first request. */
@@ -215,14 +216,14 @@ class ImportSender {
     if (refusal === 'tooSlow')
       for (const { position } of records) if (!this.begun.has(position)) this.begun.set(position, before);
     this.records = Math.ceil(records.length / 2);
-    // If a record was invalid, other requests of the same size can still succeed. If the request was too large or too
-    // slow, they would fail too.
+    // If a request fails because of an invalid record, other requests of the same size can succeed. If it is too large
+    // or too slow, other requests of the same size would fail as well.
     if (refusal !== 'invalid') this.most = this.records;
   }
 
   /**
-   * If this import may have created the record before the current request, returns the earliest possible time of the
-   * creation. Returns undefined if only the current request can have created the record.
+   * Returns the earliest time at which this import may have created the record. Returns undefined if only the current
+   * request can have created it.
    */
   private firstSent({ position, section, id }: OutgoingRecord): EventTime | undefined {
     const { records = [] } = recordSection(section).zitadel ?? {};
@@ -280,13 +281,10 @@ class ImportSender {
       if (creations.get(record.position)?.owner === record.orgId) ledger.enter(record, { outcome: 'existing' });
   }
 
-  /**
-   * Excludes records from the import if they refer to an id, and another organisation has taken this id during the
-   * import.
-   */
+  /** Excludes records from the import if they refer to an id that another organisation has taken during the import. */
   private async withhold(answered: readonly Answered[], creations: ReadonlyMap<number, ZitadelEvent>): Promise<void> {
     const { ledger, owners } = this.file;
-    // If the record's event is the first event of its aggregate, no other record can have had the id.
+    // An event is the first of its aggregate only if no other record has had the id of the aggregate.
     const isDoubtful = ({ record }: Answered) => {
       const event = creations.get(record.position);
       return event === undefined || event.sequence > 1n || !isInPlace(event, record);

@@ -58,8 +58,8 @@ export class TargetRecords {
     const { releases } = imports.target;
     const acceptsUnknown = accepts({ accepted }, 'unknown-states');
     if (!haveStates(releases)) await requireStates({ connection, acceptsUnknown }, await readCaller(connection));
-    // If a record appears in ZITADEL's exports only after this reading, ZITADEL will report the record as existing. The
-    // import then reads the records again.
+    // ZITADEL's exports can lack a new record at the time of this reading. If the import sends such a record, ZITADEL
+    // reports it as existing, and the import reads the records again.
     if (!database.isSecondComplete) database.second.reset();
     if (!database.isSecondComplete && existing.length > 0) {
       const selection = { ...defaultExportOptions, orgIds: existing, withKeys, accepted, timeoutMs };
@@ -77,8 +77,8 @@ export class TargetRecords {
     const { second, fields } = shared;
     const id = reportedId(record) || orgId;
     const isClosed = isClosedState(second.state?.value);
-    // The import handles some differences in other ways, so they are ignored here. It closes an open record, or reports
-    // that the record is open. References to deleted records disappear when ZITADEL deletes the records.
+    // Ignores two kinds of differences. If a record is open but closed in the file, the import closes it or reports it.
+    // References to deleted records disappear when ZITADEL deletes those records.
     const isSettled = (field: FieldDifference) =>
       (mustBeClosed(record) && !isClosed && stateFields.includes(field.path)) ||
       differsByDoomed(record, field, this.doomed);

@@ -18,7 +18,8 @@ export interface ReportedDeletions {
 }
 
 /**
- * @param roles the users who were deleted together with their roles in the instance, each with the user's organisation
+ * @param roles the deleted users who had roles in the instance, with the organisation of each user. ZITADEL deleted
+ * their roles too
  */
 export function reportDeletions(
   records: readonly DoomedRecord[],

@@ -48,7 +48,7 @@ export async function findDoomed(
   return doomed;
 }
 
-/** Returns the path of a record without the part of its key that comparisons ignore, such as a project grant. */
+/** Returns the path of a record. Leaves out the part of its key that comparisons ignore, such as a project grant. */
 export function doomedPath({ section, json, orgId }: KeyedRecord): string {
   const { field } = section.completed ?? {};
   const kept = field === undefined ? json : { ...json, [field]: undefined };
@@ -73,8 +73,8 @@ export function differsByDoomed(
     const referenced = planReferences({ section, json: single, orgId }).filter(({ reference }) =>
       lists.includes(reference),
     );
-    // The records that are compared do not contain the owner type of identity providers. So references to providers are
-    // searched separately.
+    // The compared content does not contain the owner type of identity providers. So `planReferences` does not find the
+    // references to providers.
     const providers = section.exported?.providers?.(single) ?? [];
     const keys = [...referenced.map(({ key }) => key), ...providers.map(providerKey)];
     return !keys.some((key) => doomed.has(documentPath(key)));

@@ -11,7 +11,9 @@ export interface InstanceMember {
 
 const OWNER = 'IAM_OWNER';
 
-/** Reads the users who have roles in the instance. If ZITADEL deletes such a user, it deletes the roles too. */
+/**
+ * Reads the users who have roles in the instance. If ZITADEL deletes such a user, it deletes the user's roles as well.
+ */
 export async function readInstanceMembers(connection: ZitadelConnection): Promise<readonly InstanceMember[]> {
   const admin = rpcClient(connection, AdminService);
   const members = await searchAll((query) => admin.listIAMMembers({ query }));

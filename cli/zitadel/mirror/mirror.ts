@@ -61,8 +61,8 @@ export class Mirror {
 
   /**
    * Finds the records to delete. Adds an error to the ledger for each record that must not be deleted.
-   * @throws IdentityError if the file does not prove that it is complete, or if it contains ZITADEL's default
-   * organisation. Throws it too if the deletions would undo an import of a newer file or a change by another user
+   * @throws IdentityError if the file does not prove that it is complete, if it contains ZITADEL's default
+   * organisation, or if the deletions would undo an import of a newer file or a change by another user
    */
   static async plan(connection: ZitadelConnection, file: MirroredFile): Promise<Mirror> {
     const { database, target, inspection, options } = file;
@@ -91,15 +91,16 @@ export class Mirror {
     await requireNotDeleted(this.connection, { ledger, orgIds, callerId, readTime });
   }
 
-  /** Called for a dry run. Marks all records to delete as deleted, unless an error would prevent the deletions. */
+  /** Called for a dry run. Counts all records to delete as deleted, unless an error would prevent the deletions. */
   foresee(): void {
     if (!this.file.ledger.hasFailures) for (const path of this.doomed.keys()) this.deleted.add(path);
   }
 
   /**
-   * Called before the import. Deletes records if new records of the file need their names. Also deletes records that
-   * refer to these records.
-   * @throws IdentityError MIRROR_DELETES_TOO_MUCH before anything is changed
+   * Called before the import. Deletes records whose names are needed for new records of the file. First deletes the
+   * records that refer to them.
+   * @throws IdentityError MIRROR_DELETES_TOO_MUCH if there are more records to delete than the caller permits. Nothing
+   * is changed in this case
    */
   async begin(): Promise<void> {
     const { ledger, options } = this.file;
@@ -147,7 +148,8 @@ export class Mirror {
 
   private async delete(records: readonly DoomedRecord[]): Promise<void> {
     if (records.length === 0) return;
-    // The database still contains the deleted records. So its second side does not show what ZITADEL has now.
+    // The second side in the database still contains the deleted records. So it does not show ZITADEL's current
+    // records.
     this.file.database.isSecondComplete = false;
     await deleteRecords(this.connection, records, {
       aggregateOf: ({ path }) => this.origins.get(path)?.aggregateId ?? '',
@@ -223,7 +225,7 @@ export class Mirror {
   }
 }
 
-/** Whether the import must not undo changes that other users have made in an organisation. */
+/** True if the import must not undo changes that other users have made in the organisation. */
 function isGuarded(orgId: string, { replaceChanged }: PlaceImportOptions): boolean {
   return replaceChanged?.includes(orgId) !== true;
 }

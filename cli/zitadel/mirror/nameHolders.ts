@@ -4,8 +4,8 @@ import type { ImportLedger } from '../import/ledger.ts';
 import type { DoomedRecord, DoomedRecords } from './doomedRecords.ts';
 
 /**
- * Returns the records to delete that have a name which an unsent record of the file needs. Also returns the records to
- * delete that refer to a returned record.
+ * Returns those records to delete whose names are needed for unsent records of the file. The result also contains the
+ * records to delete that refer to them.
  */
 export async function findNameHolders(
   ledger: ImportLedger,

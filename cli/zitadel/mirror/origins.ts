@@ -16,8 +16,9 @@ export interface Origin {
 }
 
 /**
+ * Finds out when an import with this token's user created each record.
  * @param callerId the id of the token's user
- * @returns the origins, by the paths of the records
+ * @returns the origins. The keys are the paths of the records
  */
 export async function readOrigins(
   connection: ZitadelConnection,
@@ -45,8 +46,8 @@ export async function readOrigins(
 }
 
 /**
- * Reads pages with events of the whole organisation first. If there are more pages than aggregates, reads the
- * aggregates one by one, because an aggregate takes about as long as a page.
+ * Reads the events of aggregates. First reads pages with events of the whole organisation. If there are more pages than
+ * aggregates, reads each aggregate separately, because this takes about as long as reading a page.
  */
 async function readAggregates(
   connection: ZitadelConnection,

@@ -1,4 +1,5 @@
-// Finds records that refer to records to delete. ZITADEL would delete or change these referring records too.
+// Some records to delete are referenced by other records, which ZITADEL would then delete or change. This file finds
+// these references.
 
 import { because } from '../../../shared/errors/recordIssues.ts';
 import { ofUsers } from '../../../shared/exportFile/mirroredContent.ts';
@@ -31,9 +32,9 @@ interface Searched {
 }
 
 /**
- * Among the records to delete, finds those to which another record refers. The other record is in the file, or remains
- * in ZITADEL. Some references are in lists of records that both the file and ZITADEL have, such as the roles of a
- * grant. These references are ignored, because ZITADEL only removes them from the list.
+ * Finds those records to delete to which another record refers. The other record is in the file, or remains in ZITADEL.
+ * Ignores references in a list of a record that both the file and ZITADEL have, such as the roles of a grant. ZITADEL
+ * only removes such references from the list.
  */
 export async function findReferred(connection: ZitadelConnection, searched: Searched): Promise<readonly KeptRecord[]> {
   const kept = new Map<string, KeptRecord>();
@@ -101,8 +102,8 @@ function targetsOf(record: KeyedRecord, doomed: DoomedRecords) {
 }
 
 /**
- * Whether a reference is in a list. If ZITADEL deletes the record to which an element of a list refers, it removes only
- * this element from the list.
+ * True if a reference is an element of a list. If ZITADEL deletes the referenced record, it removes only this element
+ * from the list.
  */
 export function isOfList({ key }: Reference): boolean {
   return key.some((path) => path.includes('['));

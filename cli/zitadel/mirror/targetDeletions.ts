@@ -35,8 +35,8 @@ interface DeletedRecord {
 }
 
 /**
- * A record of the file that may have been deleted in ZITADEL. `own` is the last deletion of the record itself; `parent`
- * is the last deletion of one of its parents.
+ * A record of the file that may have been deleted in ZITADEL, either itself or together with a parent. `own` is the
+ * last deletion of the record itself. `parent` is the last deletion of one of its parents.
  */
 interface RemovedRecord {
   readonly record: LedgerRecord;
@@ -46,11 +46,11 @@ interface RemovedRecord {
 
 /** For each deleted record, the last event that has removed it. */
 interface Removals {
-  /** The events about records of the file's organisations. `eventKey` returns the keys. */
+  /** The last deletions in the organisations of the file. The keys are those that `eventKey` returns. */
   readonly own: ReadonlyMap<string, ZitadelEvent>;
   /**
-   * The events about records that have ids of their own. The keys are the paths of the records. Such a record can be
-   * the parent of other records, even in other organisations.
+   * The last deletions of records that have ids of their own. The keys are the paths of the records. Such a record can
+   * be the parent of other records, even in other organisations.
    */
   readonly parents: ReadonlyMap<string, ZitadelEvent>;
 }
@@ -58,8 +58,8 @@ interface Removals {
 const MAX_NAMED = 20;
 
 /**
- * Rejects an import that would create records again although they were deleted on purpose. This applies to deletions by
- * another user, and to deletions by the token's user after the source was read.
+ * Rejects an import that would create records again although they were deleted on purpose. A deletion counts as made on
+ * purpose if another user made it, or if the token's user made it after the source was read.
  * @throws IdentityError ZITADEL_MIRROR_DELETED if the import would create such a record again
  */
 export async function requireNotDeleted(connection: ZitadelConnection, created: CreatedRecords): Promise<void> {
@@ -105,8 +105,8 @@ function latest(events: readonly (ZitadelEvent | undefined)[]): ZitadelEvent | u
 }
 
 /**
- * Whether the import will create a record. Also true if only the record's id prevents the creation, because ZITADEL
- * does not accept an id a second time.
+ * True if the import will create a record. True as well for a record that the import cannot create only because ZITADEL
+ * does not accept its id a second time.
  */
 function isToCreate({ isHeld, outcome, found, issues }: LedgerRecord): boolean {
   const isUsed = issues.some(({ reason }) => reason === 'id_used');
@@ -155,8 +155,8 @@ function ownerOfEvents({ record: { record } }: RemovedRecord): string | undefine
 }
 
 /**
- * Reads the events that removed records. Leaves out events of the token's user from before the source was read. If the
- * file still contains a record that such an event removed, the record was created in the source again.
+ * Reads the events that removed records. Ignores deletions that the token's user made before the source was read. If
+ * the file contains such a record, the record was created in the source again after the deletion.
  */
 async function readRemovals(
   connection: ZitadelConnection,
@@ -220,8 +220,8 @@ function eventKey(
 }
 
 /**
- * Returns the keys of events that can remove the record. An event that lacks the last of the identifying values removes
- * several records. For example, one event removes all triggers of a flow.
+ * Returns the keys of events that can remove the record. Some events identify the record completely. Other events lack
+ * the last identifying value, and so remove several records. For example, one event removes all triggers of a flow.
  */
 function recordKeys({ record: { section, orgId, json } }: LedgerRecord): string[] {
   const created = creationEvent(section.name);
@@ -234,7 +234,10 @@ function recordKeys({ record: { section, orgId, json } }: LedgerRecord): string[
   );
 }
 
-/** Returns the path of the record that an event removes. Returns undefined if such records have no ids of their own. */
+/**
+ * Returns the path of the record that an event removes. Returns undefined if records of the section have no ids of
+ * their own.
+ */
 function removedPath(section: SectionName, event: ZitadelEvent): string | undefined {
   const { ids } = recordKinds[section];
   if (ids === 'none') return undefined;

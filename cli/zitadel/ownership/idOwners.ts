@@ -60,8 +60,8 @@ interface SpaceId {
 }
 
 /**
- * The id spaces, by the collection of their records. Keys of service users and keys of applications have ids in the
- * same space.
+ * The id spaces. An id space is a set of ids in which each id belongs to at most one record. The keys are the
+ * collections of the records. Keys of service users and keys of applications share an id space.
  */
 const spaces: ReadonlyMap<string, IdSpace> = new Map(
   recordSections.flatMap(({ name, collection }): [string, IdSpace][] => {
@@ -70,19 +70,22 @@ const spaces: ReadonlyMap<string, IdSpace> = new Map(
   }),
 );
 
-/** Whether the ids of an id space are ids of aggregates. Only then can the events of a single id be read. */
+/** True if the ids of an id space are ids of aggregates. If they are not, the events of a single id cannot be read. */
 function isOfAggregates({ fields }: IdSpace): boolean {
   return fields === undefined;
 }
 
-/** Returns the id in a path, with its id space. Returns undefined for a record without an id of its own. */
+/**
+ * Returns the id at the end of a path, with its id space. Returns undefined if records of the collection have no ids of
+ * their own.
+ */
 function idOf(path: string): SpaceId | undefined {
   const end = path.indexOf('/');
   const space = spaces.get(path.slice(0, end));
   return space === undefined ? undefined : { space, name: nameOf(space), id: decodeURIComponent(path.slice(end + 1)) };
 }
 
-/** Whether users have the ids of a space. The events about such ids contain the user names. */
+/** True if the ids of a space are ids of users. The events about users contain the user names. */
 function isOfUsers({ streams }: IdSpace): boolean {
   return streams.some(({ renamed }) => renamed !== undefined);
 }
@@ -119,8 +122,8 @@ export class IdOwners implements RecordVisitor {
   }
 
   /**
-   * Adds the id of a record of the file. If the record is a part of other records, adds their ids too. Ignores an
-   * invalid record, because the import does not send it.
+   * Adds the id of a record of the file, the ids of records of which it is a part, and the ids of users to which it
+   * refers. Ignores an invalid record, because the import does not send it.
    */
   add(record: OrganisationRecord): void {
     if (record.invalid !== undefined) return;
@@ -138,9 +141,9 @@ export class IdOwners implements RecordVisitor {
   }
 
   /**
-   * Returns the users of the instance that have a user name in ZITADEL, regardless of case, each with the rule of the
-   * domain policy of the user's organisation. The result can be incomplete if the instance has many more users than the
-   * file.
+   * Returns the users in ZITADEL that have the given user name, regardless of case. For each user, `loginNamesByDomain`
+   * comes from the domain policy of the user's organisation. The result can be incomplete if the instance has many more
+   * users than the file.
    */
   usersNamed(userName: string): readonly z.infer<typeof namedUserRow>[] {
     return this.database.all(USERS_NAMED, digestOf(userName)).map((columns) => namedUserRow.parse(columns));
@@ -151,9 +154,9 @@ export class IdOwners implements RecordVisitor {
   }
 
   /**
-   * Reads the owners of all added ids from the events of the whole instance. If these events have more pages than the
-   * file has ids, reads the events of each aggregate instead; this is possible only if the ids are ids of aggregates. A
-   * second call reads only later events. Discards the reservations that `claim` has made.
+   * Finds the owners of all added ids. To do this, reads the events of the whole instance. If there are more pages of
+   * events than ids in the file, reads the events of each id separately. This is possible only if the ids are ids of
+   * aggregates. A second call reads only later events. Discards the reservations that `claim` has made.
    * @throws IdentityError ZITADEL_HISTORY_INCOMPLETE if the instance does not return its first event
    */
   async read(connection: ZitadelConnection): Promise<void> {
@@ -179,7 +182,7 @@ export class IdOwners implements RecordVisitor {
   }
 
   /**
-   * Reserves an id for a record of the file, because the id is free in ZITADEL. Other organisations of the file can
+   * Reserves an id that is free in ZITADEL for a record of the file. Records of other organisations in the file can
    * then no longer use this id.
    */
   claim(path: string, { orgId, noun }: ClaimedId): void {
@@ -341,8 +344,8 @@ function digestOf(userName: string): Buffer {
 }
 
 /**
- * Describes the id that a record of the file claims in ZITADEL. Returns undefined for a record without an id of its
- * own.
+ * Returns facts about a record's id, with which `decideOwnership` decides whether the import may use the id. Returns
+ * undefined for a record without an id of its own.
  * @param readJson returns the record's JSON. Called only if a record with the same id was deleted
  */
 export function claimedId(

@@ -13,7 +13,7 @@ export interface IdOwner {
   readonly state: 'live' | 'deleted' | 'deletedWithOrganisation';
   /** The id of another organisation whose records may refer to this record as if it were their own. */
   readonly openTo?: string | undefined;
-  /** Present if the id is free in ZITADEL, and an earlier record of the file already uses it. */
+  /** Present if no record in ZITADEL has the id, but an earlier record of the file uses it. */
   readonly isOfFile?: true;
 }
 
@@ -23,8 +23,8 @@ export interface ClaimedId {
   /** Whether the record is an aggregate, so that it has events of its own. */
   readonly isAggregate: boolean;
   /**
-   * The id of the aggregate in which ZITADEL accepts the record's id only once. Present if an earlier record with the
-   * id was deleted.
+   * The id of the aggregate in which ZITADEL never accepts the record's id a second time. Present if an earlier record
+   * with this id was deleted.
    */
   readonly usedOnceIn?: string;
 }
@@ -49,9 +49,9 @@ interface OwnerConflict {
 }
 
 /**
- * Decides whether an import may send a record with the given id. This decision is necessary because ZITADEL itself
- * rejects an id of another organisation only for people. For any other record, it silently adds the new content to the
- * record of the other organisation.
+ * Decides whether an import may send a record with the given id. The decision is necessary because ZITADEL itself
+ * rejects an id of another organisation only for people. For any other record, ZITADEL reports no error, and adds the
+ * new content to the record of the other organisation.
  * @param owner the record that has or had the id; undefined if no record ever had it
  */
 export function decideOwnership(
@@ -70,9 +70,9 @@ export function decideOwnership(
     if (!isOwn) return refused('id_taken');
     return owner.noun === id.noun ? { outcome: 'own' } : refused('id_of_other_kind');
   }
-  // The deletion of an organisation adds no event to the aggregates of its records, and keeps the names of their parts
-  // in use. ZITADEL therefore refuses a new record with the id, or parts of the record, or stores it where it is not
-  // visible.
+  // If an organisation is deleted, ZITADEL adds no event to the aggregates of its records, and does not release the
+  // names of their parts. So ZITADEL refuses a new record with the id or parts of that record, or stores the record
+  // where it is not visible.
   if (owner.state === 'deletedWithOrganisation' && id.isAggregate) return refused('id_deleted');
   if (isOwn && owner.state === 'deleted' && owner.aggregateId === id.usedOnceIn) return refused('id_used');
   if (!isOwn && id.isAggregate && writesToFirstOwner) return refused('id_deleted_elsewhere');

@@ -32,8 +32,8 @@ export function withholdDeleted({ ledger, owners, imports }: OwnedFile): void {
 }
 
 /**
- * Excludes each record whose id has another owner, and each record that would become a part of a record of another
- * organisation. Also excludes all records that refer to an excluded record.
+ * Excludes each record whose id belongs to another record in ZITADEL. Excludes each record that would become a part of
+ * a record of another organisation. Then excludes all records that refer to an excluded record.
  */
 export function withholdForeign(file: OwnedFile): void {
   const { ledger, owners } = file;
@@ -49,8 +49,8 @@ export function withholdForeign(file: OwnedFile): void {
 }
 
 /**
- * Finds the records that refer to a user whom neither the file nor ZITADEL has. The keys of the result are the positions
- * of the records, the values the errors that ZITADEL will report.
+ * Finds the records that refer to a user whom neither the file nor ZITADEL has. The keys of the result are the
+ * positions of the records in the ledger. The values are the errors that ZITADEL will report.
  */
 export function findWithoutUser({ ledger, owners }: Pick<OwnedFile, 'ledger' | 'owners'>): Map<number, LedgerIssue> {
   const issues = new Map<number, LedgerIssue>();
