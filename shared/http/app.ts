@@ -17,12 +17,15 @@ import { identify, type RequestObserver } from './requestLog.ts';
 import { errorResponse, isGrpc } from './responses.ts';
 
 export interface Route extends Endpoint {
-  /** The name of a required query parameter. If a request lacks it, the application responds 405, as ZITADEL does. */
+  /**
+   * The name of a required query parameter. If a request lacks this parameter, the application responds 405, as ZITADEL
+   * does.
+   */
   readonly parameter?: string;
   readonly handler: (context: Context<HttpEnv>) => Response | Promise<Response>;
   /**
-   * Whether the application also accepts the path with repeated slashes or a final slash. Load balancers and monitors
-   * send such paths.
+   * True if the application also accepts the path with repeated slashes or with a final slash. Load balancers and
+   * monitors send such paths.
    */
   readonly isLenient?: true;
 }
@@ -30,20 +33,20 @@ export interface Route extends Endpoint {
 export interface AppOptions {
   readonly routes: readonly Route[];
   readonly corsOrigins?: readonly string[];
-  /** The number of addresses in `X-Forwarded-For` that trusted proxies have appended; default 0. */
+  /** The number of addresses in `X-Forwarded-For` that trusted proxies have appended; if absent, 0. */
   readonly trustedProxies?: number;
   readonly observer?: RequestObserver;
   /**
-   * `bufferedBytes` is the maximum total size of the request bodies that the application stores at the same time; by
-   * default unlimited.
+   * `bufferedBytes` is the maximum total size of the request bodies that the application stores at the same time. If
+   * absent, it stores any number of bytes.
    */
   readonly limits?: Pick<Limits, 'bufferedBytes'>;
 }
 
 /**
- * Creates an application. It responds to HEAD as to GET, but without the body, and with 404 and 405 as ZITADEL does
- * (zitadel 6.6). Its errors have the error body of the interface, and all responses have the common headers. It writes
- * one log line for each request.
+ * Creates an application. It responds to HEAD as to GET, but without the body. It responds 404 and 405 in the same
+ * cases as ZITADEL (zitadel 6.6). Its errors have the error body of the interface, and all responses have the common
+ * headers. It writes one log line for each request.
  */
 export function createApp(options: AppOptions): Hono<HttpEnv> {
   const { routes, corsOrigins = [], trustedProxies = 0, observer, limits } = options;
@@ -85,14 +88,14 @@ function lacksParameter({ parameter }: Route, { req }: Context<HttpEnv>): boolea
   return parameter !== undefined && req.query(parameter) === undefined;
 }
 
-// Hono treats an invalid escape in a path as plain text, so the handler would receive another id than the client meant.
+// Hono treats an invalid escape in a path as plain text, so the handler would receive a wrong id.
 const rejectMalformedUrl: MiddlewareHandler<HttpEnv> = (context, next) => {
   const [, path = ''] = /^[^:]+:\/\/[^/?#]*([^?#]*)/.exec(context.req.url) ?? [];
   if (!isPercentEncodedUtf8(path)) throw pathMalformed();
-  // In `req.url`, dot segments are already resolved, so check the target as the client sent it.
+  // In `req.url`, dot segments are already resolved, so check the path that the client sent instead.
   if (hasDotSegment(context.env?.incoming?.url ?? '')) throw pathWithDots();
-  // The server checks only which characters the Host header contains. An invalid address such as 1.2.3.256 would cause
-  // an error when the body is read.
+  // The server checks only the characters of the Host header. So reject an invalid address such as 1.2.3.256, which
+  // would cause an error only later, when the body is read.
   if (!URL.canParse(context.req.url)) throw httpMalformed();
   return next();
 };
@@ -124,8 +127,8 @@ const exposeHeaders = [
 const preflightMaxAgeSeconds = 7200;
 
 /**
- * Adds CORS headers to the responses for pages of these origins. Does not permit cookies, because callers send their
- * token in a header.
+ * Adds CORS headers to responses, so that pages of these origins can read the responses. Does not permit cookies,
+ * because callers send their token in a header.
  */
 function cors(origins: readonly string[]): MiddlewareHandler<HttpEnv> {
   const allow = honoCors({

@@ -7,8 +7,8 @@ import { temporarySpaceShort, tooManyBytes } from '../errors/httpErrors.ts';
 const spoolBatchBytes = 256 * 1024;
 const maxWriteBufferBytes = 4 * spoolBatchBytes;
 /**
- * The maximum size of a chunk that readers of a body receive. Larger chunks would not be faster, and would take more
- * memory, because readers create many objects for each chunk.
+ * The maximum size of a chunk that readers of a body receive. Larger chunks are not faster. They need more memory,
+ * because readers create many objects for each chunk.
  */
 const chunkBytes = 64 * 1024;
 
@@ -16,8 +16,8 @@ export interface ReceivedBody {
   /** The size of the body in bytes. */
   readonly size: number;
   /**
-   * Reads the bytes from `start` up to `end` (default: all). Callers may read several times, also at the same time. A
-   * chunk has at most 64 KiB. It may be a part of the stored body, so do not modify it.
+   * Reads the bytes from `start` up to `end` (default: all). Callers may read the body several times, even at the same
+   * time. A chunk has at most 64 KiB. Do not modify a chunk, because it may share its memory with the stored body.
    */
   open(start?: number, end?: number): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
@@ -25,12 +25,12 @@ export interface ReceivedBody {
 
 export interface BodyStorage extends Pick<ReceivedBody, 'close'> {
   append(chunk: Uint8Array): Promise<void>;
-  /** Call no other method afterwards, except `close`. */
+  /** After this call, call only `close`. */
   finish(): Promise<ReceivedBody>;
 }
 
 export interface StorageOptions {
-  /** A body up to this size stays in memory, unless the other bodies already fill the memory. */
+  /** A body up to this size stays in memory, unless the bodies of other requests already fill the memory. */
   readonly memoryBytes?: number;
   readonly directory?: string;
   readonly budget?: BodyBudget;
@@ -38,7 +38,8 @@ export interface StorageOptions {
 
 export function createBodyStorage(options: StorageOptions): BodyStorage {
   const { memoryBytes = 8 * 1024 * 1024, directory = tmpdir(), budget = new BodyBudget() } = options;
-  // Copy all chunks into one buffer. Otherwise, a client that sends single bytes would cause an object for each byte.
+  // Copy all chunks into one buffer. If a client sends single bytes, each byte would otherwise remain in memory as an
+  // object.
   let buffer = Buffer.alloc(0);
   let filled = 0;
   let spooledBytes = 0;
@@ -119,9 +120,9 @@ type FileEncryption = (bytes: Uint8Array, position: number) => Uint8Array;
 const BLOCK_BYTES = 16;
 
 /**
- * Returns a function that encrypts and decrypts parts of a temporary file. Only this process has the key, so recovered
- * disk blocks of the deleted file are unreadable. The counter of the cipher is the position in the file, so a reader
- * can start anywhere. Each position is written only once, so the counter never repeats.
+ * Returns a function that encrypts and decrypts parts of a temporary file. Only this process has the key, so nobody can
+ * read blocks of the deleted file that were recovered from the disk. The counter of the cipher is the position in the
+ * file, so a reader can start anywhere. Each position is written only once, so the counter never repeats.
  */
 function fileEncryption(): FileEncryption {
   const key = randomBytes(32);
@@ -159,7 +160,10 @@ export class BodyBudget {
   private readonly readFreeBytes: (directory: string) => Promise<number>;
   private readonly taken: TakenBytes = { memory: 0, file: 0 };
 
-  /** @param limit if this is infinite, the budget does not check the free disk space either */
+  /**
+   * @param limit the maximum number of bytes in memory and in temporary files; if it is infinite, the budget does not
+   * check the free disk space
+   */
   constructor(limit = Number.POSITIVE_INFINITY, memoryLimit = MEMORY_BYTES, readFreeBytes = freeBytes) {
     this.limit = limit;
     this.memoryLimit = memoryLimit;
@@ -189,11 +193,12 @@ export class BodyBudget {
   }
 
   /**
-   * Counts bytes as stored in a file instead of in memory. The caller must then write the bytes to the file.
+   * Counts bytes as stored in a file instead of in memory. After this call, the caller must write the bytes to the
+   * file.
    * @throws IdentityError 503 if the free disk space is smaller than all temporary files together
    */
   async moveToFile(bytes: number, directory: string): Promise<void> {
-    // Count the bytes before the wait, because other bodies may move to files during the wait.
+    // Count the bytes before waiting, because other bodies may be moved to files in the meantime.
     this.add({ memory: -bytes, file: bytes });
     if (!Number.isFinite(this.limit)) return;
     if (this.taken.file <= (await this.readFreeBytes(directory))) return;

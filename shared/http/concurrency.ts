@@ -23,14 +23,14 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Rejects a call above the limit. Call this method before the body of a call is received. It does not count the call
-   * yet, because a slow upload must not block other calls.
+   * Rejects a call above the limit. Call this method before the body of a call is received. This method does not count
+   * the call, because a slow upload must not block other calls.
    */
   check(): void {
     if (this.isFull) throw this.rejection(this.limit);
   }
 
-  /** Counts a call until the caller disposes of the result. Disposing of it again has no effect. */
+  /** Counts a call until the caller disposes of the result. A second disposal has no effect. */
   enter(): Place {
     this.check();
     this.running++;
@@ -61,7 +61,8 @@ export interface Place extends Disposable {
 type Connection = Duplex | Http2Session;
 
 /**
- * Returns the HTTP/1 connection or the HTTP/2 session of a request. If the session is closed, returns its socket.
+ * Returns the HTTP/1 connection or the HTTP/2 session of a request. If the HTTP/2 session is closed, returns the
+ * session's socket.
  */
 export function connectionOf(outgoing: Outgoing): Connection {
   return isHttp1(outgoing) ? outgoing.req.socket : (outgoing.stream.session ?? outgoing.req.socket);
@@ -78,16 +79,16 @@ export class RequestsInFlight {
   }
 
   /**
-   * Returns the responses on a connection that are not complete. Over HTTP/1, the server writes the first response, and
-   * the others wait.
+   * Returns the responses on a connection that are not complete. Over HTTP/1, the server writes only the first of these
+   * responses; the others wait.
    */
   of(connection: Connection): ReadonlySet<Outgoing> {
     return this.ofConnections.get(connection) ?? new Set();
   }
 
   /**
-   * Handles a request. The request counts until its response is closed and its handler has ended. If the client resets
-   * the request, it counts until the handler has ended.
+   * Handles a request. The request counts until its response is closed and its handler has ended. A request that the
+   * client resets also counts until its handler has ended.
    */
   async run(outgoing: Outgoing, handle: () => Promise<void>): Promise<void> {
     const connection = connectionOf(outgoing);
@@ -117,7 +118,7 @@ const systemReport = z.object({ userLimits: z.object({ open_files: z.object({ so
 
 /**
  * Returns the number of files that connections may use, which is two thirds of the files that this process may open.
- * Returns infinity if the system has no limit, or does not report it, like Windows.
+ * Returns infinity if the operating system has no limit, or like Windows does not report it.
  */
 export function descriptorsForConnections(): number {
   const { soft } = systemReport.parse(process.report.getReport()).userLimits?.open_files ?? {};

@@ -11,17 +11,17 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
  */
 export interface CallSignal extends Disposable {
   readonly signal: AbortSignal;
-  /** Sets the timeout, which counts from the start of the call. */
+  /** Sets the timeout in milliseconds, which count from the start of the call, not from now. */
   limit(timeoutMs: number): void;
-  /** The value is undefined if the call has no timeout. */
+  /** Undefined if the call has no timeout. */
   readonly msLeft: number | undefined;
   end(error: unknown): void;
 }
 
 /**
- * Combines all reasons to end a call in one signal. When the signal aborts, its reason is the error of the response.
- * This error is CANCELLED if the client disconnected, DEADLINE_EXCEEDED if the timeout expired, otherwise the reason of
- * `shutdown` or the error passed to `end`.
+ * Creates a signal that aborts when there is any reason to end a call. The signal's reason is then the error of the
+ * response. This error is CANCELLED if the client disconnected, DEADLINE_EXCEEDED if the timeout expired, otherwise the
+ * reason of `shutdown` or the error passed to `end`.
  * @param clientSignal the signal of the request, which aborts when the client disconnects
  * @param timeoutMs milliseconds from now; undefined or infinite for no timeout
  * @param shutdown aborts when the server shuts down and ends its calls

@@ -6,8 +6,8 @@ import { forMonitors, respondAlive } from './health.ts';
 import { fixedContent } from './responses.ts';
 
 /**
- * The directory of Swagger UI next to the bundle of the command. The build sets this constant, because a bundle does
- * not contain the package.
+ * The directory of Swagger UI next to the bundle of the command. The build sets this constant, because the bundle does
+ * not contain the package `swagger-ui-dist`.
  */
 declare const SWAGGER_UI: string | undefined;
 
@@ -36,9 +36,9 @@ const page = `<!doctype html>
 </html>
 `;
 
-// A link to the page may contain a token as `#token=`. Browsers do not send this part of a link, and the script removes
-// it from the address at once. Without `validatorUrl: null`, Swagger UI may send the document to a validator on the
-// internet.
+// A link to the page may contain a token as `#token=`. Browsers do not send this part of a link to the server, and the
+// script removes it from the address at once. Without `validatorUrl: null`, Swagger UI may send the document to a
+// validator on the internet.
 const script = `const dark = matchMedia('(prefers-color-scheme: dark)');
 const followSystem = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', followSystem);
@@ -86,7 +86,7 @@ const securityPolicy = [
 
 /**
  * Returns two routes without authentication. `GET /docs` is a page that shows `/openapi.json` and can call its
- * operations; `GET /` redirects browsers to this page. In Google Cloud, the functions do not serve the page.
+ * operations; `GET /` redirects browsers to this page. The functions in Google Cloud do not have these routes.
  */
 export function docsRoutes(): readonly Route[] {
   return forMonitors([
@@ -99,8 +99,8 @@ export function docsRoutes(): readonly Route[] {
 }
 
 /**
- * Redirects browsers to the page. Responds 200 to other clients, because they are probes, and some probes accept no
- * redirect.
+ * Redirects browsers to the page. Responds 200 to clients other than browsers, because they are probes, and some probes
+ * do not accept a redirect.
  */
 const openPage: Route['handler'] = ({ req, redirect }) =>
   req.header('accept')?.includes('text/html') === true ? redirect('/docs') : respondAlive();
@@ -120,8 +120,8 @@ function readPackageFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
 
 /**
  * Adds the route `GET /openapi.json`, which needs no authentication.
- * @param loadEndpoints loads the endpoints to describe; by default, the routes. The description can also include
- * endpoints that other functions serve at the same base URL
+ * @param loadEndpoints loads the endpoints that the document describes, for example if other functions serve further
+ * endpoints at the same base URL. If absent, the document describes `routes`
  */
 export function withOpenApi(
   routes: readonly Route[],

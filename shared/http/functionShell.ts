@@ -13,7 +13,7 @@ import { createHttpServer, serverUrl } from './server.ts';
 
 export interface FunctionProgram {
   readonly app: Application;
-  /** Called when the last request has ended, before the process exits. */
+  /** The shell calls this function when the last request has ended, before the process exits. */
   close(): Promise<void>;
 }
 
@@ -22,8 +22,8 @@ type CreateProgram = (config: Config) => FunctionProgram | Promise<FunctionProgr
 const registered = new Map<string, CreateProgram>();
 
 /**
- * Registers a function with the Functions Framework. The process exits with 1 if the configuration is invalid or
- * `createProgram` fails.
+ * Registers a function with the Functions Framework. If the configuration is invalid or `createProgram` fails, the
+ * process exits with 1.
  */
 export function registerFunction(name: string, createProgram: CreateProgram): void {
   if (registered.has(name)) throw new Error(`the function "${name}" is registered already`);
@@ -35,7 +35,7 @@ export function registerFunction(name: string, createProgram: CreateProgram): vo
 }
 
 // The framework calls `createServer` once, with its Express application, after it has loaded the function's module.
-// Return our server from this call.
+// Intercept this call, and return our own server.
 function interceptFramework(): void {
   const intercepted = new Proxy(http.createServer, {
     apply: (original, receiver, args: unknown[]) =>
@@ -72,7 +72,7 @@ function createFunctionServer(): Server {
       log.info({ url: serverUrl(server) }, 'listening');
     });
   });
-  // The framework calls the server's `setTimeout`, which would change our timeouts. So replace this method with a
+  // The framework calls the server's `setTimeout`, which would change our timeouts. So replace `setTimeout` with a
   // method that does nothing.
   return Object.assign(server, { setTimeout: () => server });
 }
@@ -126,8 +126,8 @@ function replaceFrameworkSignals(before: Listeners, drain: () => Promise<number>
 }
 
 /**
- * How long the program may take to close after the drain. The platform ends a process 10 s after SIGTERM, so the drain
- * and this time together must be shorter.
+ * The milliseconds that the program may take to close after the drain. The platform ends a process 10 s after SIGTERM,
+ * so the drain and this time together must be shorter.
  */
 const CLOSE_MS = 500;
 

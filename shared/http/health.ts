@@ -8,7 +8,7 @@ import type { Route } from './app.ts';
 import { jsonResponse } from './responses.ts';
 
 const CACHE_MS = 1_000;
-/** The time limit of a readiness check is short, because probes time out after a few seconds. */
+/** The time limit of a readiness check in milliseconds. It is short, because probes time out after a few seconds. */
 const LIMIT_MS = 2_000;
 
 const alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
@@ -36,7 +36,7 @@ const readiness: OperationDescription = {
 
 /**
  * The endpoints for probes. Each check has two paths, because Kubernetes expects the paths that end in `z`, but Cloud
- * Run reserves some of them. The OpenAPI document describes only one of the two.
+ * Run reserves some of them. The OpenAPI document describes only one of the two paths.
  */
 export const healthEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/health', operation: () => health },
@@ -64,8 +64,8 @@ export function respondAlive(): Response {
 }
 
 /**
- * Makes routes accept repeated slashes and a final slash, and adds a route with the method OPTIONS to each. Some load
- * balancers send such requests.
+ * Returns the routes, but they also accept repeated slashes and a final slash. Adds a route with the method OPTIONS for
+ * each path. Some load balancers send requests with such paths or with this method.
  */
 export function forMonitors(routes: readonly Route[]): readonly Route[] {
   return routes.flatMap((route) => [
@@ -89,7 +89,9 @@ async function checkDatabase(store: Store): Promise<void> {
   }
 }
 
-/** Reuses a result or an error until `CACHE_MS` after its computation started. */
+/**
+ * Returns a function that calls `compute` and caches its result or its error, until `CACHE_MS` after the call began.
+ */
 function cached<Result>(compute: () => Promise<Result>): () => Promise<Result> {
   let last: { readonly startedAt: number; readonly result: Promise<Result> } | undefined;
   return () => {

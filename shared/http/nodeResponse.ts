@@ -9,23 +9,20 @@ export type Incoming = IncomingMessage | Http2ServerRequest;
 
 export type Outgoing = ServerResponse | Http2ServerResponse;
 
-/** A call that comes from the same process, without a connection. */
+/** A call from within the same process, which has no connection. */
 export interface LocalCall {
   /**
-   * Reads the body, which can be read several times, so the application need not store it. If this is absent, the
-   * application reads and stores the body of the request.
+   * Reads the body of the call. It can be read several times, so the application does not store it. If this function is
+   * absent, the application receives and stores the body of the request.
    */
   readonly readBody?: () => AsyncIterable<Uint8Array>;
-  /**
-   * Receives an unexpected error, which the application then does not log. The response does not contain the text of
-   * the error.
-   */
+  /** The application passes an unexpected error to this function instead of logging the error. */
   readonly onUnexpected: (error: IdentityError) => void;
 }
 
 /**
- * `shutdown` aborts when the server shuts down and ends its calls; it is absent without a server. `local` is set if
- * the call comes from the same process.
+ * `shutdown` aborts when the server shuts down and ends its calls; it is absent if no server runs. `local` is present
+ * if the call comes from the same process.
  */
 export interface HttpEnv {
   Bindings: { incoming?: Incoming; outgoing?: Outgoing; shutdown?: AbortSignal; local?: LocalCall };
@@ -41,8 +38,8 @@ export function isHttp1(outgoing: Outgoing): outgoing is ServerResponse {
 }
 
 /**
- * Lets Node close the connection after the response. Does nothing if the headers are already sent. Over HTTP/2, also
- * does nothing, because the server closes the session separately.
+ * Sets the header `Connection: close`, so that Node closes the connection after the response. Does nothing if the
+ * headers are already sent. Does nothing over HTTP/2 either, because the server itself closes the session.
  */
 export function closeAfter(outgoing: Outgoing): void {
   if (isHttp1(outgoing) && !outgoing.headersSent) outgoing.setHeader('connection', 'close');
@@ -52,7 +49,7 @@ export function isResponseClosed(outgoing: Outgoing): boolean {
   return isHttp1(outgoing) ? outgoing.destroyed : outgoing.stream.destroyed;
 }
 
-/** Whether the client of a request has closed the connection or, over HTTP/2, reset the stream. */
+/** Returns whether the client of a request has closed the connection or, over HTTP/2, has reset the stream. */
 export function hasLeft({ socket }: Incoming, outgoing: Outgoing): boolean {
   return isHttp1(outgoing) ? socket.destroyed : outgoing.stream.closed;
 }
@@ -71,7 +68,7 @@ export function abortResponse(outgoing: Outgoing): void {
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
-/** Resolves when a response is closed, because it was sent or the client has disconnected. */
+/** Resolves when a response is closed: after it was sent, or after the client has disconnected. */
 export function closed(outgoing: Outgoing): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   outgoing.once('close', () => resolve());
@@ -79,8 +76,7 @@ export function closed(outgoing: Outgoing): Promise<void> {
 }
 
 /**
- * Waits for an event of a response, or until the response is closed. Aborts the response if the client reads nothing
- * for `stallMs`.
+ * Waits until a response emits an event or is closed. Aborts the response if the client reads nothing for `stallMs`.
  */
 export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', stallMs: number): Promise<void> {
   if (isResponseClosed(outgoing)) return;
@@ -88,7 +84,7 @@ export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', s
   let timer: NodeJS.Timeout;
   const watch = () => {
     // A response to a pipelined HTTP/1 request gets the connection only after the earlier responses. Until then, the
-    // client cannot read it.
+    // client cannot read this response, so do not start the timer.
     const hasConnection = outgoing.socket !== null;
     timer = setTimeout(() => (hasConnection ? abortResponse(outgoing) : watch()), stallMs);
   };
@@ -103,8 +99,8 @@ export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', s
 }
 
 /**
- * Sends `100 Continue` only when the application reads the body. If the response comes first, for example because
- * the token is invalid, the client need not upload the body.
+ * Sends `100 Continue` only when the application reads the body. If the application responds without reading the body,
+ * for example because the token is invalid, the client does not have to upload the body.
  */
 export function continueOnDemand(incoming: Incoming, outgoing: Outgoing): void {
   incoming.once('resume', () => {
@@ -141,7 +137,7 @@ export function traceFrom(readHeader: (name: string) => string | undefined): str
 
 /**
  * Returns the address of the client that sent a request.
- * @param socketAddress the address at the other end of the connection, which may be a proxy
+ * @param socketAddress the address at the other end of the connection, which may be the address of a proxy
  * @param forwarded the header `X-Forwarded-For`
  * @param trustedProxies how many addresses at the end of this header come from trusted proxies; the client may have
  * written the others

@@ -9,37 +9,40 @@ import { httpHeadersTimeout } from '../errors/httpErrors.ts';
 import { fixedLimits, type Limits } from '../limits.ts';
 import { writeRawError } from './responses.ts';
 
-// If a limit is not set here, Node's default applies. A proxy in front of the service has stricter limits.
+// For every limit that is not set here, Node's default is sufficient, because a proxy in front of the service has
+// stricter limits.
 
 export type ConnectionTimes = Pick<Limits, 'headersMs' | 'keepAliveMs' | 'timeoutMs'>;
 
-/** The server does not listen itself, because `createPort` passes connections to it. */
+/** The returned server does not listen, because `createPort` passes connections to it. */
 export function createHttp1({ headersMs, keepAliveMs, timeoutMs }: ConnectionTimes): Http1Server {
   return createHttp1Server({
     keepAliveTimeout: keepAliveMs,
     headersTimeout: headersMs,
-    // The time limit for receiving a whole request. A long upload ends earlier, at the timeout of the call.
+    // The time limit for receiving a whole request. It is longer than the timeout of a call, which therefore ends a
+    // long upload first.
     requestTimeout: timeoutMs + headersMs,
     connectionsCheckingInterval: Math.min(30_000, headersMs / 2),
-    // Add a byte, because Node also rejects headers whose size equals `maxHeaderSize`.
+    // Add a byte, because Node rejects headers even if their size only equals `maxHeaderSize`.
     maxHeaderSize: fixedLimits.headerBytes + 1,
-    // Accept a request without a Host header here. The application then rejects it with an error body of the interface.
+    // Let Node accept a request without a Host header. The application then rejects it with an error body of the
+    // interface.
     requireHostHeader: false,
   });
 }
 
-/** The server does not listen itself, because `createPort` passes connections to it. */
+/** The returned server does not listen, because `createPort` passes connections to it. */
 export function createHttp2(): Http2Server {
   const server = createHttp2Server({
     settings: {
       maxConcurrentStreams: fixedLimits.streamsPerConnection,
-      // Let headers up to four times the limit reach the server, which responds 431. Node itself rejects larger
-      // headers.
+      // Let Node accept headers up to four times the limit, because the server can then respond 431. Node itself
+      // rejects larger headers.
       maxHeaderListSize: 4 * fixedLimits.headerBytes,
     },
     maxSessionInvalidFrames: fixedLimits.streamsPerConnection,
-    // The number of streams that a client may reset in quick succession. A client may replace each reset stream with a
-    // new stream, while the server still handles the request of the reset stream.
+    // The number of streams that a client may reset in quick succession. After each reset, a client may open a new
+    // stream, while the server still handles the request of the reset stream.
     streamResetBurst: fixedLimits.streamsPerConnection,
     streamResetRate: 33,
   });
@@ -68,8 +71,8 @@ export interface PortLimits {
  */
 export function createPort(http1: Http1Server, http2: Http2Server, limits: PortLimits): Server {
   const bodies: BodyBytes = new WeakMap();
-  // Subtract `PARSED_BYTES`, because the data that contains the end of the headers may also contain the first bytes of
-  // the body.
+  // Subtract `PARSED_BYTES`, because the parser may already have received the first bytes of the body together with the
+  // end of the headers.
   http1.prependListener('request', ({ socket, headers }) => {
     bodies.set(socket, Math.max(0, Number(headers['content-length'] ?? 0) - PARSED_BYTES));
   });
@@ -87,22 +90,25 @@ export function createPort(http1: Http1Server, http2: Http2Server, limits: PortL
     const end = () => writeRawError(socket, httpHeadersTimeout());
     socket.on('error', close).on('readable', pass).on('end', close).on('timeout', end).setTimeout(limits.headersMs);
   });
-  // At this event, Node starts the timers of an HTTP/1 server. `http1` does not listen and so never emits the event
-  // itself.
+  // When an HTTP/1 server emits `listening`, Node starts the server's timers. `http1` does not listen and so never
+  // emits this event itself.
   port.on('listening', () => http1.emit('listening')).on('close', () => http1.close());
   return port;
 }
 
 /**
- * The number of bytes to pass to Node's HTTP/1 parser at once. Such a part contains only a few requests. Before each
- * part, `passToHttp1` checks the connection again.
+ * The number of bytes to pass to Node's HTTP/1 parser at once. A part of this size contains only a few requests. Before
+ * it passes a part, `passToHttp1` checks whether the connection is still open.
  */
 const PARSED_BYTES = 1_024;
 
-/** Maps each connection to the number of its next bytes that certainly belong to the body of a request. */
+/** For each connection, a number of bytes: at least this many of the next bytes belong to the body of a request. */
 type BodyBytes = WeakMap<Socket, number>;
 
-/** The first bytes of each HTTP/1 connection, by which another protocol is recognised. */
+/**
+ * The first bytes of each HTTP/1 connection. By these bytes, the server recognises a connection that uses another
+ * protocol.
+ */
 const starts = new WeakMap<Socket, Buffer>();
 const START_BYTES = 12;
 
@@ -119,7 +125,7 @@ function noteStart(socket: Socket, chunk: Buffer): void {
 /**
  * Passes a connection to the HTTP/1 server, and the data to the parser in small parts. Node's parser would continue
  * with all received bytes even after the connection is destroyed, and 64 KB can contain thousands of small requests.
- * The bytes of a body are passed as a whole.
+ * This function does not divide the bytes of a body.
  */
 function passToHttp1(http1: Http1Server, socket: Socket, bodies: BodyBytes): void {
   http1.emit('connection', socket);
@@ -142,7 +148,7 @@ function passToHttp1(http1: Http1Server, socket: Socket, bodies: BodyBytes): voi
 }
 
 function passToHttp2(http2: Http2Server, socket: Socket): void {
-  // With `allowHalfOpen`, a connection that the client has closed would remain open until it times out.
+  // Because of `allowHalfOpen`, a connection that the client has closed would otherwise remain open until it times out.
   socket.allowHalfOpen = false;
   http2.emit('connection', socket);
 }

@@ -12,25 +12,25 @@ import { isStorageFull } from '../systemCode.ts';
 import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bodyStorage.ts';
 
 /**
- * A body up to this size may have any compression ratio. Larger bodies may not decompress to more than
- * `fixedLimits.inflation` times their size.
+ * A body that decompresses to at most this size may have any compression ratio. A larger body must not be more than
+ * `fixedLimits.inflation` times as large as its compressed form.
  */
 const FREELY_INFLATED_BYTES = 10_000_000;
 
 export interface BodyLimits extends StorageOptions {
-  /** The maximum number of received bytes, and also of decompressed bytes. */
+  /** The maximum number of bytes that the body may have as received, and also after decompression. */
   readonly maxBytes: number;
   readonly adviceIfLarger?: string;
   /**
-   * Whether the body is an export file. The reader of the file then detects compression; otherwise, `receiveBody` does.
+   * True if the body is an export file. Then the reader of the file detects its compression, instead of `receiveBody`.
    */
   readonly isFile?: boolean;
-  /** Aborts when the client disconnects or the call times out. The reason is the error to throw. */
+  /** Aborts when the client disconnects or the call times out. The signal's reason is the error to throw. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Receives and stores the body of a request: decompressed, in UTF-8, and without a byte order mark. The caller must
+ * Receives the body of a request, and stores it decompressed, in UTF-8, and without a byte order mark. The caller must
  * close the result.
  * @throws IdentityError 413 as soon as the body exceeds the limit; 415 for an unknown coding; INVALID_ARGUMENT for a
  *   corrupt body, invalid UTF-16 or too much white space; 429 if other bodies occupy the space; 503 if the disk is too
@@ -63,8 +63,8 @@ function receivingError(error: unknown): unknown {
 }
 
 /**
- * Decompresses a compressed body. Detects gzip by the first bytes too, because clients may send a compressed file
- * without the header Content-Encoding.
+ * Decompresses a compressed body. Detects gzip by the first bytes, even without the header Content-Encoding, because
+ * clients may send a compressed file without this header.
  */
 async function decoded(
   received: AsyncGenerator<Uint8Array>,
@@ -138,7 +138,7 @@ function isCoding(name: string): name is Coding {
 }
 
 /**
- * Decompresses a body. Reads at most one chunk more than the consumer has requested.
+ * Decompresses a body. Does not read far ahead: at most one chunk more than the consumer has requested.
  * @throws IdentityError 413 if the decompressed size is too many times the received size; INVALID_ARGUMENT for a
  *   corrupt body
  */
@@ -191,7 +191,7 @@ export async function* readBody(request: Request, signal: AbortSignal): AsyncGen
   }
 }
 
-// The stream of a request fails only if the connection fails. So any error means that the client has disconnected.
+// The stream of a request fails only if the connection fails. So treat any error as a disconnection of the client.
 async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal) {
   try {
     return await reader.read();

@@ -1,8 +1,8 @@
 // Passes Node's requests to an application, and writes the responses. @hono/node-server converts the requests. We write
-// the responses ourselves, because exports stream for minutes. If a body fails before its first byte, the client
-// receives an error response. If it fails later, the response is aborted, so that the client cannot mistake a part for
-// a complete file. A client that does not read loses its connection; otherwise it would keep a snapshot open. Another
-// reason is that RPCs need trailers.
+// the responses ourselves, because exports stream for minutes, and RPCs need trailers. If a body fails before its first
+// byte, the client receives an error response. If it fails later, the response is aborted, so that the client cannot
+// mistake a part for a complete file. If a client stops reading, its response is aborted; otherwise, it would keep a
+// snapshot open.
 
 import { constants, Http2ServerRequest } from 'node:http2';
 import type { Writable } from 'node:stream';
@@ -35,10 +35,10 @@ interface Shutdown {
 export type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promise<void>;
 
 /**
- * Creates a listener for Node's servers. It passes each request to the application before the body is read, and
- * writes the response.
+ * Creates a listener for Node's servers. The listener passes each request to the application before it reads the body,
+ * and writes the response.
  * @param stallMs if the client reads nothing for this time, the response is aborted
- * @param places counts a request until the response is complete in this process, even if the client has not read it
+ * @param places counts a request until this process has produced the whole response, even if the client has not read it
  * yet
  */
 export function requestListener(
@@ -67,7 +67,7 @@ export function requestListener(
 
 export interface WriteOptions {
   readonly stallMs: number;
-  /** Called when the response is complete in this process, even if the client has not read it yet. */
+  /** Called when this process has produced the whole response, even if the client has not read it yet. */
   readonly onComplete?: () => void;
 }
 
@@ -75,11 +75,11 @@ export interface WriteOptions {
 const PART_BYTES = 64 * 1024;
 
 /**
- * Writes a response to its socket with backpressure; never rejects. If the body fails before its first bytes, writes an
- * error response. If it fails later, logs the error and aborts the response, so that the client cannot mistake a part
- * for a complete body. If the client disconnects, cancels the body. If the response has a `trailer` header, the caller
- * has already set the trailers on `outgoing`. Such a response has no content length, because HTTP/1 sends trailers only
- * with chunked encoding.
+ * Writes a response, no faster than the client reads it. The returned promise never rejects. If the body fails before
+ * its first bytes, writes an error response. If the body fails later, logs the error and aborts the response, so that
+ * the client cannot mistake a part for a complete body. If the client disconnects, cancels the body. If the response
+ * has a `trailer` header, the caller has already set the trailers on `outgoing`. Such a response has no content length,
+ * because HTTP/1 sends trailers only with chunked encoding.
  */
 export async function writeResponse(response: Response, outgoing: Outgoing, options: WriteOptions): Promise<void> {
   const content = completeContent(response);
@@ -109,10 +109,11 @@ async function writeFailure(error: unknown, response: Response, outgoing: Outgoi
 
 async function writeBody(response: Response, body: ResponseBody, outgoing: Outgoing, { stallMs }: WriteOptions) {
   const { req } = outgoing;
-  // The parser may still be processing the last bytes of the request. Give it one turn to complete the request.
+  // The parser may still be processing the last bytes of the request. Wait for one turn of the event loop, so that the
+  // parser can complete the request.
   if (!req.complete) await setImmediate();
   setHead(response, outgoing, body.length);
-  // For a small body, use only `end`: Node then writes the head and the body together.
+  // Pass a small body to `end`, because Node then writes the headers and the body together.
   if (body.small === undefined) {
     await writeChunks(outgoing, body, stallMs);
     outgoing.end();
@@ -125,12 +126,12 @@ async function writeBody(response: Response, body: ResponseBody, outgoing: Outgo
 
 const NO_CONTENT = 204;
 
-// Sets the headers without writing them. Node writes them with `end`, so that an empty HTTP/2 response needs no data
-// frame.
+// Sets the headers, but does not write them yet. If the response is empty, Node writes them at `end`, and an HTTP/2
+// response then needs no data frame.
 function setHead(response: Response, outgoing: Outgoing, length: number | undefined): void {
   for (const [name, value] of response.headers) outgoing.setHeader(name, value);
-  // Omit the length in a response to HEAD, because it would have to be the length of the response to GET, which is
-  // unknown here.
+  // Omit the length in a response to HEAD, because HTTP requires the length of the response to GET here, which is
+  // unknown.
   const isHead = outgoing.req.method === 'HEAD';
   const mayHaveLength = !isHead && !response.headers.has('trailer') && response.status !== NO_CONTENT;
   if (length !== undefined && mayHaveLength && (length > 0 || isHttp1(outgoing)))
@@ -138,8 +139,8 @@ function setHead(response: Response, outgoing: Outgoing, length: number | undefi
   outgoing.statusCode = response.status;
   if (isHttp1(outgoing) || outgoing.req.complete || response.headers.has('trailer') || isResponseClosed(outgoing))
     return;
-  // Send an empty response in one frame. Node would end it in a second frame, and some clients see no response if a
-  // reset arrives before that frame.
+  // Send an empty response in one frame. Otherwise, Node would end the response in a second frame, and some clients see
+  // no response if a reset arrives before that frame.
   outgoing.stream.respond({ ...outgoing.getHeaders(), ':status': response.status }, { endStream: length === 0 });
 }
 
@@ -164,7 +165,7 @@ async function writeChunks(
  */
 function stopUpload(incoming: Incoming): void {
   if (incoming.complete) return;
-  // If a listener remained, it would pause the stream again.
+  // Remove the listeners, because a remaining listener would pause the stream again.
   incoming.removeAllListeners('data');
   incoming.resume();
   if (incoming instanceof Http2ServerRequest && incoming.stream.state.remoteClose !== 1)
@@ -172,12 +173,12 @@ function stopUpload(incoming: Incoming): void {
 }
 
 interface ResponseBody {
-  /** The length is undefined if more chunks may follow. */
+  /** The length of the body; undefined if it is unknown, because more chunks may follow. */
   readonly length: number | undefined;
   /** The whole body, if it is known and fits into a single write. */
   readonly small?: Uint8Array;
   readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** Rejects when the body fails, even if the client does not read at that time. */
+  /** Rejects as soon as the body fails, even if no code reads `chunks` at that time. */
   readonly closed?: Promise<unknown>;
 }
 
@@ -188,15 +189,16 @@ function completeBody(content: Uint8Array | undefined): ResponseBody {
 }
 
 /**
- * Reads the first chunk of a body before any header is sent. So an immediate failure can still become an error
- * response. Sets the length if the body already ends with this chunk, but does not wait for a second chunk.
+ * Reads the first chunk of a body before any header is sent. If this fails, the client can therefore still receive an
+ * error response. Sets the length if the body is known to end with this chunk, but does not wait for a second chunk to
+ * find out.
  */
 async function readBodyStart(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<ResponseBody> {
   const first = await reader.read();
   const second = first.done ? Promise.resolve(first) : reader.read();
   const isComplete = await Promise.race([second.then(({ done }) => done), setImmediate(false)]);
-  // If the second read fails, the reader of `chunks` receives the error. Until then, this handler prevents an unhandled
-  // rejection.
+  // If the second read fails, the consumer of `chunks` receives the error when it reads on. Until then, this handler
+  // prevents an unhandled rejection.
   second.catch(() => undefined);
   const length = isComplete ? (first.value?.byteLength ?? 0) : undefined;
   return { length, chunks: chain(reader, first, second), closed: reader.closed };

@@ -11,13 +11,18 @@ const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HE
 /** Replaces an unknown method, because an HTTP/2 client may send any text as the method. */
 const knownMethod = (method: string) => (METHODS.includes(method) ? method : 'other');
 
-/** No field contains a query, a body, a header, or a path with an id. */
+/**
+ * The facts of a request that a log line contains. No field contains a query, a body, a header, or a path with an id.
+ */
 export interface RequestLine {
   readonly method: string;
   /** The pattern of the route, such as `/v2/users/:userId/otp_email`; undefined if the request matched no route. */
   readonly route: string | undefined;
   readonly status: number;
-  /** The code of an RPC's error; undefined if the RPC succeeded. An RPC with an error may have the HTTP status 200. */
+  /**
+   * The code of an RPC's error; undefined if the RPC succeeded. The HTTP status does not show this error, because it
+   * may be 200.
+   */
   readonly rpcCode: string | undefined;
   readonly milliseconds: number;
 }
@@ -28,8 +33,8 @@ export interface RequestObserver {
 }
 
 /**
- * Gives each request an id and an origin, and adds the common headers to the response. When the response was sent, or
- * the client has disconnected, writes a log line. Writes no log line for a call from the same process.
+ * Gives each request an id and an origin, and adds the common headers to the response. Writes a log line when the
+ * response was sent, or when the client has disconnected. For a call from the same process, writes no log line.
  */
 export function identify(trustedProxies: number, observer: RequestObserver | undefined): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
@@ -40,18 +45,18 @@ export function identify(trustedProxies: number, observer: RequestObserver | und
     observer?.started();
     noteRequest();
     const outgoing = getOutgoing(context);
-    // Listen before the handler returns, because the client may disconnect before there is a response.
+    // Begin to listen before the handler runs, because the client may disconnect before there is a response.
     const sent = outgoing && closed(outgoing);
     await next();
-    // Set the headers directly, because `context.header` would copy the response each time.
+    // Set the headers on the response, because `context.header` would copy the response each time.
     const { headers } = context.res;
     for (const [name, value] of Object.entries(responseHeaders(requestId))) headers.set(name, value);
     if (context.env?.local === undefined) reportWhenSent(context, start, sent, observer);
   };
 }
 
-// Writes the log line after the last byte of the response, not after its headers, because a response may stream for
-// minutes.
+// Writes the log line only after the last byte of the response, because a response may stream for minutes after its
+// headers.
 function reportWhenSent(
   context: Context<HttpEnv>,
   start: number,

@@ -7,7 +7,7 @@ import { log, requestFields } from '../log.ts';
 
 /**
  * A response with known content, which the server writes without a stream. Creating a stream takes ten times as long as
- * the rest of the response. So this class creates a stream only if code of this process reads the body.
+ * the rest of the response. So this class creates a stream only if code in this process reads `body`.
  */
 class CompleteResponse extends Response {
   readonly content: string | Uint8Array<ArrayBuffer>;
@@ -24,7 +24,7 @@ class CompleteResponse extends Response {
   }
 }
 
-// Define these properties on the prototype, because TypeScript does not accept accessors in a subclass of `Response`.
+// Define the accessors on the prototype, because TypeScript does not accept accessors in a subclass of `Response`.
 for (const name of ['body', 'bodyUsed'] as const)
   Object.defineProperty(CompleteResponse.prototype, name, {
     get(this: CompleteResponse) {
@@ -55,7 +55,7 @@ export function completeContent(response: Response): Uint8Array | undefined {
 
 /**
  * Creates a handler that always responds with the same content. The first request loads the content. All responses
- * share its bytes, so many slow clients need no more memory.
+ * share the bytes of this content, so many slow clients do not need more memory.
  */
 export function fixedContent(
   headers: Readonly<Record<string, string>>,
@@ -83,8 +83,8 @@ const logUnexpected: OnUnexpected = (error, requestId, trace) =>
   log.error({ stack_trace: error.cause ?? error, ...requestFields(requestId, trace) }, 'request failed');
 
 /**
- * Converts any thrown value to an error that a client may see. Passes an unexpected error to `onUnexpected`, which by
- * default logs it; the client receives INTERNAL without the error's text.
+ * Converts any thrown value to an error that a client may see. Converts an unexpected error to INTERNAL without the
+ * error's text, and passes the unexpected error to `onUnexpected`. If `onUnexpected` is absent, logs the error.
  */
 export function toPublicError(
   error: unknown,
@@ -137,7 +137,7 @@ function grpcResponse(error: IdentityError, requestId: string, contentType: stri
 }
 
 /**
- * Maps each type of error detail to the names of the text fields in its protobuf message, in the order of the field
+ * For each type of error detail, the names of the text fields of its protobuf message, in the order of their field
  * numbers.
  */
 const messages: Readonly<Record<string, readonly string[]>> = {
@@ -170,12 +170,13 @@ function statusHeader(error: IdentityError): Readonly<Record<string, string>> {
   const status = [Uint8Array.of(8, codes[error.code].number), encodeField(2, error.message.toWellFormed())];
   for (const { type, value } of details)
     status.push(encodeField(3, Buffer.concat([encodeField(1, TYPE_URL + type), encodeField(2, value)])));
-  // gRPC expects Base64 without padding here.
+  // In this header, gRPC expects base64 without padding.
   return { 'grpc-status-details-bin': Buffer.concat(status).toString('base64').replace(/=+$/, '') };
 }
 
 /**
- * Encodes a field of a protobuf message. This function replaces the protobuf library, which most functions do not load.
+ * Encodes a field of a protobuf message. Most functions do not load the protobuf library, so this module encodes the
+ * few messages itself.
  */
 function encodeField(number: number, content: string | Uint8Array): Buffer {
   const bytes = Buffer.from(content);
@@ -189,7 +190,7 @@ function toHeaderValue(text: string): string {
   return text.replace(/[^\x20-\x7e]+/g, ' ');
 }
 
-/** Returns the headers that every response has, even a response to an error of the HTTP server itself. */
+/** Returns the headers that every response has, even if the HTTP server itself responds with an error. */
 export function responseHeaders(requestId: string): Record<string, string> {
   return {
     'cache-control': 'no-store',
@@ -254,8 +255,8 @@ export function writeRawError(socket: Duplex, error: IdentityError): void {
   ];
   const content = completeContent(response) ?? '';
   socket.on('error', () => socket.destroy());
-  // If a socket with unread bytes is closed, the connection is reset, and the client may lose the response. So read the
-  // bytes.
+  // Read the remaining bytes. If a socket with unread bytes is closed, the connection is reset, and the client may lose
+  // the response.
   socket.resume();
   socket.end(`${head.join('\r\n')}\r\n\r\n${content}`, () => socket.destroy());
 }

@@ -35,8 +35,8 @@ export interface HttpServer {
   readonly server: Server;
   /**
    * Stops accepting connections, rejects new requests on open connections with 503, and lets requests in flight finish.
-   * Ends exports and imports early, so that they can still respond. After `limitMs`, aborts the remaining requests.
-   * Resolves with the number of aborted requests.
+   * Ends exports and imports some seconds before `limitMs`, so that they can still respond. After `limitMs`, aborts the
+   * remaining requests. Resolves with the number of aborted requests.
    */
   drain(limitMs: number): Promise<number>;
 }
@@ -45,14 +45,14 @@ export interface HttpServer {
 export type HttpServerOptions = Partial<{ readonly stallMs: number } & ConnectionTimes & Pick<Limits, 'connections'>>;
 
 /**
- * The maximum share of HTTP/2 connections. Over HTTP/2, one connection can have many requests. If Node reads all of
- * them at once, timers and other connections are delayed.
+ * The maximum share of connections that may use HTTP/2. An HTTP/2 connection can send many requests at once. If Node
+ * reads all of these requests at once, timers and other connections are delayed.
  */
 const HTTP2_SHARE = 0.1;
 
 /**
- * The milliseconds before the end of a drain at which the server ends its calls. If the database does not respond, a
- * call needs up to 5 s to end and to respond.
+ * The milliseconds before the end of a drain at which the server ends its calls. This must be more than 5 s, because a
+ * call needs up to 5 s to end and to respond if the database does not respond.
  */
 const END_OF_CALLS_MS = 7_000;
 
@@ -76,7 +76,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   const sockets = openSockets(server);
   const places = new ConcurrencyLimit(connections, tooManyRequests);
   const calls = new AbortController();
-  // Each call adds a listener to this signal, so Node must not warn about the number of listeners.
+  // Each call adds a listener to this signal, so disable Node's warning about many listeners.
   setMaxListeners(0, calls.signal);
   const listener = requestListener(app, limits.stallMs, places, calls.signal);
   let isDraining = false;
@@ -87,7 +87,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     return isAmbiguous(incoming) ? httpMalformed() : undefined;
   };
   const respond = async (incoming: Incoming, outgoing: Outgoing, rejection: IdentityError | undefined) => {
-    // Bytes that arrived after the request may reset the stream of the request, so let the server process these bytes
+    // The client may already have sent a reset of this request's stream. Let the server process the received bytes
     // first.
     await setImmediate();
     if (hasLeft(incoming, outgoing)) return;
@@ -102,7 +102,8 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     await writeResponse(response, outgoing, { stallMs: limits.stallMs });
   };
   const handle = (rejection?: IdentityError) => async (incoming: Incoming, outgoing: Outgoing) => {
-    // Node's parser passes on requests in received bytes even after the connection was closed. Ignore such requests.
+    // After a connection was closed, Node's parser may still emit requests from bytes that it had received. Ignore
+    // these requests.
     if (hasLeft(incoming, outgoing)) return;
     const connection = connectionOf(outgoing);
     if (requests.of(connection).size >= maxRequests(outgoing)) connection.destroy();
@@ -111,7 +112,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   for (const server of [http1, http2]) handleRequests(server, handle);
   http1.on('connect', (_incoming, socket) => {
     // If the response to an earlier request is still missing, the client would mistake this error for that response. So
-    // only close the connection.
+    // close the connection without a response.
     if (requests.of(socket).size > 0) socket.destroy();
     else writeRawError(socket, methodNotAllowed());
   });
@@ -130,8 +131,8 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
 }
 
 /**
- * The maximum number of requests in flight on a connection. Over HTTP/2, a setting limits only the open streams, but
- * the server may still handle requests of as many reset streams.
+ * The maximum number of requests in flight on a connection. HTTP/2's own setting limits only the open streams. In
+ * addition to their requests, the server may still handle requests of streams that the client has reset.
  */
 function maxRequests(outgoing: Outgoing): number {
   return isHttp1(outgoing) ? fixedLimits.pipelinedRequests : 2 * fixedLimits.streamsPerConnection;
@@ -146,15 +147,16 @@ function handleRequests(server: EventEmitter, handle: (rejection?: IdentityError
   server.on('checkExpectation', handle(httpExpectationFailed()));
 }
 
-/** Over HTTP/1, the parser has already rejected a request with large headers. */
+/** Check this only over HTTP/2, because the HTTP/1 parser has already rejected a request with large headers. */
 function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
   if (httpVersionMajor === 1) return false;
   return rawHeaders.reduce((bytes, text) => bytes + text.length, 0) > fixedLimits.headerBytes;
 }
 
 /**
- * Whether a proxy could interpret a request in another way (RFC 9112, 3.2 and 6.1). A request is ambiguous if it has
- * several `Host` headers, if it has none over HTTP/1.1, or if it has chunked encoding over HTTP/1.0.
+ * Returns whether a proxy could interpret a request differently than this server does (RFC 9112, 3.2 and 6.1). This is
+ * so if the request has several `Host` headers, if it has no `Host` header over HTTP/1.1, or if it has chunked encoding
+ * over HTTP/1.0.
  */
 function isAmbiguous({ httpVersion, httpVersionMajor, headers, rawHeaders }: Incoming): boolean {
   const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
@@ -163,15 +165,16 @@ function isAmbiguous({ httpVersion, httpVersionMajor, headers, rawHeaders }: Inc
 }
 
 /**
- * Whether a request concerns the server itself: `OPTIONS *` (RFC 9110, 9.3.7). Load balancers and proxies probe with
- * such requests.
+ * Returns whether a request concerns the server itself, not a path: `OPTIONS *` (RFC 9110, 9.3.7). Load balancers and
+ * proxies probe with such requests.
  */
 function asksForServer({ method, url }: Incoming): boolean {
   return method === 'OPTIONS' && url === '*';
 }
 
 /**
- * When a connection is closed, closes all its responses. Node itself closes only the response that is being written.
+ * When a connection is closed, closes all its responses. This is necessary because Node itself closes only the response
+ * that it is writing.
  */
 function handleConnectionEnds(http1: Http1Server, requests: RequestsInFlight): void {
   http1.on('connection', (socket) => {
@@ -191,7 +194,10 @@ function handleParserErrors(http1: Http1Server, requests: RequestsInFlight): voi
   });
 }
 
-/** A proxy or a client with a wrong setting may use these protocols on this port. */
+/**
+ * The first bytes of other protocols. A proxy or a client with a wrong setting may use one of these protocols on this
+ * port.
+ */
 const otherProtocols = [
   { start: 'PROXY ', error: httpProxyProtocol },
   { start: '\r\n\r\n\0\r\nQUIT\n', error: httpProxyProtocol },
@@ -199,7 +205,7 @@ const otherProtocols = [
 ];
 
 /**
- * Returns the error if the connection begins with another protocol. Logs each error only once, even for many
+ * Returns an error if the connection uses another protocol. Logs each such error only once, even if it occurs for many
  * connections.
  */
 function otherProtocol(socket: Socket, logged: Set<string>): IdentityError | undefined {
@@ -235,7 +241,8 @@ function openSockets(server: Server): ReadonlySet<Socket> {
 }
 
 /**
- * Returns the set of open sessions, which is kept up to date. Closes sessions that have no request for `idleMs`.
+ * Returns the set of the server's open HTTP/2 sessions. Adds and removes sessions later, as they open and close. Closes
+ * sessions that have no request for `idleMs`.
  */
 function openSessions(http2: Http2Server, requests: RequestsInFlight, idleMs: number): ReadonlySet<ServerHttp2Session> {
   const sessions = new Set<ServerHttp2Session>();
@@ -282,7 +289,7 @@ export interface ServeOptions {
   readonly host: string;
   /** The value 0 selects any free port. */
   readonly port: number;
-  /** When the server closes, requests in flight may take this long, in milliseconds; default 10,000. */
+  /** The milliseconds that requests in flight may take after the server begins to close. If absent, 10,000. */
   readonly drainMs?: number;
   readonly limits?: HttpServerOptions;
 }

@@ -1,14 +1,14 @@
 import { gaxios, JWT } from 'google-auth-library';
 import type { ServiceAccount } from './objectStorage.ts';
 
-/** Google's token endpoint. The client never uses an endpoint from a key file. */
+/** Google's token endpoint. The client never uses the endpoint that a key file contains. */
 export const GOOGLE_TOKEN_URI = 'https://oauth2.googleapis.com/token';
 const ATTEMPT_MS = 10_000;
 
 /**
  * Creates a client that authenticates as a service account. It gets a new token before the current token expires.
- * @param emulator the origin of an emulator of Cloud Storage; the client then exchanges the key at `/token` of this
- * origin
+ * @param emulator the origin of an emulator of Cloud Storage. If present, the client requests tokens at `/token` of
+ * this origin
  */
 export function createAccountClient(
   { clientEmail: email, privateKey: key }: ServiceAccount,
@@ -18,7 +18,10 @@ export function createAccountClient(
   return new JWT({ email, key, scopes: [scope], transporter: createTransporter(emulator) });
 }
 
-/** Replaces the library's own transport, which would send the key only to Google's endpoint, and has no time limit. */
+/**
+ * Replaces the library's own transport, which sends the key only to Google's endpoint, even with an emulator, and has
+ * no time limit.
+ */
 function createTransporter(emulator: string | undefined): gaxios.Gaxios {
   return new gaxios.Gaxios({
     adapter: (options, send) => {

@@ -20,10 +20,10 @@ import {
 import { cancelUpload, startUpload, writeObject } from './writeObject.ts';
 
 /**
- * Creates access to objects in Cloud Storage. To write an object, its account needs only the permission
- * storage.objects.create; to pin and read it, only storage.objects.get.
- * @param apiEndpoint the origin of the service, such as `http://127.0.0.1:8082`; by default STORAGE_EMULATOR_HOST if
- * set, else Google's
+ * Creates access to objects in Cloud Storage. The account of an object needs only the permission storage.objects.create
+ * to write it, and only storage.objects.get to find and read it.
+ * @param apiEndpoint the origin of the service, such as `http://127.0.0.1:8082`; if absent, the value of
+ * STORAGE_EMULATOR_HOST or, if that is unset, Google's origin
  */
 export function createCloudStorage(apiEndpoint?: string): ObjectStorage {
   const open = createOpener(apiEndpoint);
@@ -37,7 +37,7 @@ export function createCloudStorage(apiEndpoint?: string): ObjectStorage {
 }
 
 /**
- * Checks that the account can create an object: starts an upload of the object, and cancels the upload.
+ * Checks that the account can create an object. For this check, starts an upload of the object, and cancels the upload.
  * @throws IdentityError that contains the URI of the object, if the bucket or a permission is missing, the key is
  * wrong or the object exists
  */
@@ -78,8 +78,8 @@ async function createAuthClient(
 }
 
 /**
- * Gets a token before the first request, so that the error about a failure contains the name of the object. An emulator
- * without a token endpoint checks no credentials, so the returned client sends no token.
+ * Gets a token before the first request, so that the error about a failure contains the name of the object. If an
+ * emulator has no token endpoint, it checks no credentials, so the returned client sends no token.
  */
 async function exchangeKey(
   account: ServiceAccount,
@@ -108,7 +108,7 @@ export const NO_PROJECT = 'none';
 
 /**
  * @returns the service account if the credentials are a key file, otherwise the library's `GoogleAuth`; undefined if
- * there are no credentials
+ * the process has no credentials
  */
 async function findDefaultCredentials(scope: string): Promise<GoogleAuth | ServiceAccount | undefined> {
   const auth = new GoogleAuth({ scopes: [scope], projectId: NO_PROJECT });
@@ -134,9 +134,9 @@ export function openStorage(account: ServiceAccount, use: Target['use'], apiEndp
 }
 
 /**
- * Creates a client of Cloud Storage, and changes three defaults of the library. By default, the library sends
- * credentials only to Google's endpoint, and retries earlier than Cloud Storage asks for. If STORAGE_EMULATOR_HOST is
- * set, it omits the path of the API.
+ * Creates a client of Cloud Storage, and changes three defaults of the library. Without these changes, the library
+ * sends credentials only to Google's endpoint, retries earlier than Cloud Storage asks for, and omits the path of the
+ * API if STORAGE_EMULATOR_HOST is set.
  */
 export function createClient(authClient: AuthClient | GoogleAuth, endpoint: string | undefined): Storage {
   const storage = new Storage({

@@ -23,8 +23,8 @@ const custom = z.object({
   'instance-id': z.string(),
   'user-id': z.string(),
   /**
-   * The size that the client has declared for the upload. Cloud Storage rejects another size itself, but some emulators
-   * do not, or not for every kind of request.
+   * The size that the client has declared for the upload. Cloud Storage itself rejects an upload of any other size.
+   * Some emulators never do, or only for some kinds of requests.
    */
   size: z.coerce.number().optional(),
 });
@@ -34,7 +34,8 @@ const toCustom = ({ instanceId, userId }: TransferFacts) => ({ 'instance-id': in
 /**
  * Creates access to the bucket for transfers with the application default credentials. In Google Cloud, these are the
  * credentials of the function's own account.
- * @param apiEndpoint the origin of the service; by default STORAGE_EMULATOR_HOST if set, else Google's
+ * @param apiEndpoint the origin of the service; if absent, the value of STORAGE_EMULATOR_HOST or, if that is unset,
+ * Google's origin
  */
 export function createCloudTransfers(bucket: string, apiEndpoint?: string): Transfers {
   const open = createOpener(apiEndpoint);

@@ -17,14 +17,14 @@ const minKeyBits = 2_048;
 const maxKeyBits = 4_096;
 
 /**
- * The maximum public exponent of a key. Usual exponents have 17 bits. An attacker could use a key whose exponent has
- * 40,000 bits, and a signature would then need as many steps.
+ * The maximum public exponent of a key. Usual exponents have 17 bits. An attacker could send a key whose exponent has
+ * 40,000 bits. A signature would then need as many steps.
  */
 const maxExponent = 2 ** 32 - 1;
 
 /**
- * The maximum size in bytes of a public key in PKCS #1. A key of `maxKeyBits` bits with the exponent `maxExponent` is
- * not larger.
+ * The maximum size in bytes of a public key in PKCS #1. Even a key of `maxKeyBits` bits with the exponent `maxExponent`
+ * is not larger than this.
  */
 const maxPublicBytes = 528;
 
@@ -58,8 +58,8 @@ const keyFileSchema = z.object({
 
 /**
  * Reads a service account from a request field that contains a Google key file in base64. The key file is untrusted:
- * this function uses only its address and its key, and rejects other types of credentials. No error repeats the
- * content.
+ * this function uses only the account's address and private key, and rejects other types of credentials. No error
+ * contains a part of the key file.
  * @param base64 standard or URL-safe, with or without padding and line breaks
  * @param field the path of the request field, for example `gcs_output.serviceaccount_json`
  * @throws IdentityError INVALID_ARGUMENT if the field does not contain a valid key file. The error contains the field
@@ -100,13 +100,13 @@ function parseKeyFile(text: string, invalid: CreateError): unknown {
   }
 }
 
-/** Parses a private key, and rejects a key with which a signature would take more than some milliseconds. */
+/** Parses a private key, and rejects a key if a signature with it would take more than some milliseconds. */
 function readKey(text: string, invalid: CreateError): KeyObject {
   const key = attempt(() => createPrivateKey({ key: text, format: 'pem' }));
   if (key === undefined) throw invalid('invalid private_key: must be a PEM private key');
   if (key.asymmetricKeyType !== 'rsa') throw invalid('invalid private_key: must be an RSA key');
-  // Check the size before the details. For a larger key, reading the details fails in OpenSSL, which reports this error
-  // only later, possibly in the request of another caller.
+  // Check the size before the details. For a larger key, OpenSSL fails to read the details, but reports this error only
+  // later, possibly in the request of another caller.
   const publicBytes = attempt(() => createPublicKey(key).export({ type: 'pkcs1', format: 'der' }).byteLength);
   if (publicBytes === undefined) throw invalid('invalid private_key: the public and private parts do not match');
   if (publicBytes > maxPublicBytes) throw invalid('invalid private_key: modulus or exponent too large');
@@ -114,7 +114,8 @@ function readKey(text: string, invalid: CreateError): KeyObject {
   if (modulusLength < minKeyBits || modulusLength > maxKeyBits)
     throw invalid(`invalid private_key: must have ${minKeyBits} to ${maxKeyBits} bits`);
   if (publicExponent > maxExponent) throw invalid('invalid private_key: modulus or exponent too large');
-  // Sign a test value, because parsing a key does not check that its private numbers belong to its public numbers.
+  // Sign a test value, because OpenSSL does not check whether the private part of the key belongs to its public part
+  // when it parses the key.
   const signature = attempt(() => sign('sha256', Buffer.alloc(0), key));
   if (signature === undefined) throw invalid('invalid private_key: the public and private parts do not match');
   return key;

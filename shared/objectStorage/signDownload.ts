@@ -9,10 +9,16 @@ import { describeFailure } from './storageError.ts';
 /** The narrowest scope that the IAM Credentials API accepts. */
 const SIGNING_SCOPE = 'https://www.googleapis.com/auth/iam';
 
-/** A client must start a download within this time after the signature. A download that has started continues. */
+/**
+ * A client must start a download within this time after the URL was signed. A download that has started may take
+ * longer.
+ */
 const DOWNLOAD_MS = 10 * 60_000;
 
-/** Keeps the full error of a failed signature. The library throws another error, which contains only the message. */
+/**
+ * Keeps the original error if signing fails. The library itself throws a different error, which contains only the
+ * original message.
+ */
 class SigningAuth extends GoogleAuth {
   failure: unknown;
 
@@ -28,11 +34,12 @@ class SigningAuth extends GoogleAuth {
 
 /**
  * Signs a URL (V4) from which anyone can read one generation of an object. The application default credentials sign the
- * URL: a service account with its private key, a function's account with a `signBlob` call to the IAM Credentials API.
- * @param apiEndpoint the origin of an emulator of Cloud Storage and IAM Credentials; by default STORAGE_EMULATOR_HOST
- * if set, else Google's
- * @throws IdentityError if the URL cannot be signed; the error contains the URI of the object. After an abort, the
- * signal's reason
+ * URL. If they are a key file, its private key signs. The account of a function signs by a call of `signBlob` in the
+ * IAM Credentials API.
+ * @param apiEndpoint the origin of an emulator of Cloud Storage and IAM Credentials; if absent, the value of
+ * STORAGE_EMULATOR_HOST or, if that is unset, Google's origin
+ * @throws IdentityError if the URL cannot be signed; the error contains the URI of the object. The signal's reason if
+ * the signal aborts
  */
 export async function signDownload(
   object: Pick<WrittenObject, 'bucket' | 'path' | 'generation'>,

@@ -14,7 +14,7 @@ import {
 } from '../errors/storageErrors.ts';
 import { parseRetryAfter, type RetryPolicy } from '../retry.ts';
 
-/** An object, and what the request does with it. */
+/** An object, and the operation of the request on this object. */
 export interface Target {
   readonly bucket: string;
   readonly path: string;
@@ -69,7 +69,7 @@ export function storageError(reason: unknown, target: Target): IdentityError {
 }
 
 /**
- * Whether an error is temporary, so that another attempt may succeed. Examples are a failed connection and an
+ * Returns whether an error is temporary. If so, another attempt may succeed. Examples are a failed connection and an
  * overloaded service.
  */
 export function isTransient(reason: unknown): boolean {
@@ -80,7 +80,7 @@ export function isTransient(reason: unknown): boolean {
 }
 
 // For an upload, only the bucket can be missing. For a read, the bucket or the object may be missing, and only the
-// message shows which.
+// message shows which of them is missing.
 function notFound(target: Target, message: string): IdentityError {
   const isBucketMissing = target.use === 'write' || message.includes('bucket does not exist');
   return isBucketMissing
@@ -95,7 +95,9 @@ interface LibraryFailure {
   readonly cause: Error;
 }
 
-/** Returns the facts of an error that the library threw. The returned `cause` contains no credentials. */
+/**
+ * Returns the properties of an error that the library threw. The `cause` in these properties contains no credentials.
+ */
 export function describeFailure(reason: unknown): LibraryFailure {
   const parsed = libraryError.safeParse(reason);
   const { code, status, message } = parsed.success ? parsed.data : { message: '' };
@@ -108,8 +110,8 @@ export function describeFailure(reason: unknown): LibraryFailure {
 const MAX_ATTEMPTS = 7;
 
 /**
- * Retries after transient errors. After about ten seconds without progress, the last error is thrown, or later if Cloud
- * Storage asks for a longer pause.
+ * Retries after transient errors. Ends after about ten seconds without progress, or later if Cloud Storage asks for a
+ * longer pause; then throws the last error.
  */
 export const storagePolicy: RetryPolicy = {
   attempts: (reason) => (isTransient(reason) ? MAX_ATTEMPTS : 1),

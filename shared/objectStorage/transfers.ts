@@ -12,11 +12,11 @@ export type TransferKind = 'exports' | 'imports';
  */
 export interface TransferFacts {
   readonly instanceId: string;
-  /** The user who made the call that began the transfer. Only this user may import or delete the object. */
+  /** The user who made the call that began the transfer. No other user may import or delete the object. */
   readonly userId: string;
 }
 
-/** `read` returns the bytes of this generation, and fails if the object was replaced. */
+/** `read` returns the bytes of the generation in this value. If the object was replaced since, `read` fails. */
 export interface TransferObject extends PinnedObject {
   readonly bucket: string;
   readonly path: string;
@@ -46,7 +46,7 @@ export interface UploadRequest {
  * grant.
  */
 export interface Transfers {
-  /** Writes a new object `exports/<id>`. Readers can see the object only when it is complete. */
+  /** Writes a new object with the name `exports/<id>`. Readers can see the object only when it is complete. */
   write(
     id: string,
     facts: TransferFacts,
@@ -55,7 +55,7 @@ export interface Transfers {
   ): Promise<WrittenObject>;
   /** Signs a URL of one generation of an object. Anyone who has the URL can start a download within ten minutes. */
   downloadUrl(object: WrittenObject, signal: AbortSignal): Promise<string>;
-  /** Starts a resumable upload to the object `imports/<id>`. */
+  /** Starts a resumable upload of a new object with the name `imports/<id>`. */
   openUpload(id: string, upload: UploadRequest, signal: AbortSignal): Promise<TransferUpload>;
   /** Finds a complete object. Returns undefined if the object is unfinished, expired or deleted. */
   find(kind: TransferKind, id: string, signal: AbortSignal): Promise<TransferObject | undefined>;

@@ -22,7 +22,9 @@ const finishedObject = z.object({ generation: z.coerce.string(), size: z.coerce.
 
 type FinishedObject = z.infer<typeof finishedObject>;
 
-/** `persisted` is the number of stored bytes. `object` is set once the upload is complete. */
+/**
+ * `persisted` is the number of bytes that Cloud Storage has stored. `object` is present once the upload is complete.
+ */
 interface UploadState {
   readonly persisted: number;
   readonly object: FinishedObject | undefined;
@@ -60,8 +62,8 @@ export async function startUpload(
 }
 
 /**
- * The size of a chunk, a multiple of 256 KiB as Cloud Storage requires. Memory contains two chunks: while one chunk is
- * sent, the content fills the next.
+ * The size of a chunk, a multiple of 256 KiB as Cloud Storage requires. Two chunks are in memory: while the first chunk
+ * is sent, the second is filled with content.
  */
 const UPLOAD_CHUNK_BYTES = 8 * 1024 * 1024;
 
@@ -70,8 +72,8 @@ const CANCEL_MS = 2_000;
 /**
  * Uploads the content, and completes the object. After an error or an abort, cancels the upload and throws the reason.
  * If the object is already complete, returns the object instead.
- * @throws IdentityError if the upload fails; the error contains the URI of the object. Any error that `content` throws.
- * The signal's reason if the signal aborts
+ * @throws IdentityError if the upload fails; the error contains the URI of the object. Also any error that `content`
+ * throws. The signal's reason if the signal aborts
  */
 export async function writeObject(
   session: UploadSession,
@@ -95,8 +97,8 @@ export async function writeObject(
 
 interface WriteProgress {
   /**
-   * The size and the checksum of the whole content, set before the last chunk is sent. From then on, an error does not
-   * prove that the object is incomplete.
+   * The size and the checksum of the whole content, set before the last chunk is sent. After that, the object may be
+   * complete even if the request fails.
    */
   sent: Totals | undefined;
 }
@@ -126,8 +128,9 @@ function verify({ target }: UploadSession, object: FinishedObject, sent: Totals)
 }
 
 /**
- * Cancels an upload. If the upload was complete already, returns the object. This works because Cloud Storage still
- * reports the state of a complete upload, but not of a cancelled upload.
+ * Cancels an upload. If the upload was already complete, the cancellation has no effect, and this function returns the
+ * object. Cloud Storage reports the state of a complete upload, but not of a cancelled upload, so the state shows which
+ * case applies.
  */
 async function cancelUnlessComplete(
   session: UploadSession,
@@ -142,10 +145,11 @@ async function cancelUnlessComplete(
 
 /**
  * Sends a chunk until Cloud Storage has stored all of it. After a transient error, asks for the state of the upload,
- * and continues from there. Replaces the library's own upload stream. The library sends credentials only to Google's
- * endpoint, and cannot abort a request in flight. It also does not notice a success if the last response is lost.
- * @throws IdentityError if the upload fails; the error contains the URI of the object. After an abort, the signal's
- * reason
+ * and continues from there. This function replaces the library's own upload stream, which sends credentials only to
+ * Google's endpoint, cannot abort a request in flight, and reports a failure if the upload succeeds but the last
+ * response is lost.
+ * @throws IdentityError if the upload fails; the error contains the URI of the object. The signal's reason if the
+ * signal aborts
  */
 async function sendChunk(session: UploadSession, chunk: Chunk, signal: AbortSignal): Promise<UploadState> {
   const backoff = new Backoff(storagePolicy, signal);
@@ -240,14 +244,14 @@ interface Chunk {
 }
 
 /**
- * The number of bytes after which to yield to the event loop, because content from memory could otherwise delay the
+ * After this number of bytes, yield to the event loop. Otherwise, content that is already in memory could delay the
  * upload.
  */
 const yieldInterval = 512 * 1024;
 
 /**
  * Splits the content into chunks of the same size; only the last chunk may be shorter. The chunks alternate between two
- * buffers. So use a chunk only until the chunk after the next is requested.
+ * buffers. So do not use a chunk any longer once the second chunk after it is requested.
  */
 async function* splitChunks(content: AsyncIterable<Uint8Array>): AsyncGenerator<Chunk, void, void> {
   const size = UPLOAD_CHUNK_BYTES;

@@ -22,7 +22,7 @@ export interface RpcResponses {
   /** Responds in the protocol of the request. */
   rpc(context: Context<HttpEnv>): Promise<Response>;
   /**
-   * Responds to a REST request as gRPC or gRPC-Web does, but with the interface's HTTP status.
+   * Responds to a REST request in the format of gRPC or gRPC-Web, but with the HTTP status that the interface defines.
    * @param type the response's media type
    */
   rest(context: Context<HttpEnv>, type: string, request: JsonObject): Promise<Response>;
@@ -88,21 +88,21 @@ async function run(
   const failure = call.failure === undefined ? receiptFailure(call) : undefined;
   if (failure !== undefined) {
     call.failure = failure;
-    // Let the handler render the error in the protocol of the call. It does not read the body of a failed call, so pass
-    // an empty message.
+    // Let the handler of the protocol render the error. This handler does not read the body of a failed call, so pass
+    // an empty message to it.
     response = await handler({ ...request, body: emptyFrame() });
   }
   if (response === undefined) throw new Error('a call ended with an error that could not be written');
   if (call.failure !== undefined) context.set('rpcCode', call.failure.code);
-  // Use the HTTP status of our error. If the body arrives too slowly, Connect would respond with 504, as if the service
-  // had failed.
+  // Use the HTTP status of our error. If the body arrives too slowly, Connect would respond with 504, which would mean
+  // that the service has failed.
   const status = response.status < 400 ? response.status : (call.failure?.httpStatus ?? response.status);
   return { response: await rpcResponse({ ...response, status }, getOutgoing(context)), ...call };
 }
 
 /**
- * The headers with the timeout of a call, for gRPC and for Connect. Each row contains the header's name, the pattern of
- * its value, and the milliseconds of each unit.
+ * The headers that contain the timeout of a call, for gRPC and for Connect. Each row contains the header's name, the
+ * pattern of its value, and the milliseconds of each unit.
  */
 const timeouts = [
   { name: 'grpc-timeout', pattern: /^(\d{1,8})([HMS])$/, milliseconds: { H: 3_600_000, M: 60_000, S: 1_000 } },
@@ -126,14 +126,14 @@ function withoutEndlessTimeout(headers: Headers): Headers {
 }
 
 /**
- * Ignores the error of a handler that cannot write the error message, because the message quotes half of a surrogate
- * pair. `receiptFailure` then returns another error for the response.
+ * The handler cannot write an error message that quotes half of a surrogate pair, and then throws an error. Ignores
+ * this error. `receiptFailure` then returns another error for the response.
  */
 function ignoreUnwritable(error: unknown): undefined {
   if (!(error instanceof URIError)) throw error;
 }
 
-/** Yields an empty message as gRPC frames it: a zero flag, and four zero bytes of length. */
+/** Yields an empty message in gRPC's framing: a zero byte for the flags, and four zero bytes for the length. */
 async function* emptyFrame(): AsyncGenerator<Uint8Array> {
   yield Buffer.alloc(5);
 }
@@ -161,7 +161,10 @@ export async function rpcResponse(
   return new Response(bytes, { status, headers });
 }
 
-/** Encodes the error message again, because the library encodes characters that gRPC's own clients do not decode. */
+/**
+ * Replaces the library's encoding of the error message, because the library encodes characters that gRPC's own clients
+ * do not decode.
+ */
 function reencodeMessage(trailers: Headers): Headers {
   const copy = new Headers(trailers);
   const message = copy.get('grpc-message');
@@ -193,7 +196,7 @@ export async function* fromBase64(chunks: AsyncIterable<Uint8Array>): AsyncGener
   if (undecoded !== '') yield Buffer.from(undecoded, 'base64');
 }
 
-/** The flag of a frame with uncompressed trailers. The next four bytes of the frame are its length. */
+/** The first byte of a frame with uncompressed trailers. The next four bytes contain the frame's length. */
 const trailersFlag = 0x80;
 
 /**

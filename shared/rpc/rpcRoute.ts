@@ -18,8 +18,8 @@ const acceptable = [
 ];
 
 /**
- * The REST route of a method. `toRequest` converts the path and the query to the request message, which the contract
- * then validates.
+ * The REST route of a method. `toRequest` converts the path and the query to the request message in JSON. The contract
+ * then validates this message.
  */
 export interface RestBinding {
   readonly endpoint: Endpoint;
@@ -28,7 +28,7 @@ export interface RestBinding {
 
 /**
  * Creates the two routes of a method: one for RPCs, one for REST. The REST route responds in JSON. If `Accept` asks for
- * gRPC or gRPC-Web, it responds in this protocol, but with the HTTP status of the interface
+ * gRPC or gRPC-Web, it responds in that protocol instead, but with the HTTP status that the interface defines
  * (docs/decisions/0005-remote-procedure-calls.md). The modules for RPCs are loaded at the first RPC, because loading
  * them takes longer than the rest of the start.
  */

@@ -34,11 +34,11 @@ export interface RpcCall {
   readonly requestId: string;
   readonly origin: Origin;
   /**
-   * The request from a REST route, which the contract validates. Undefined for an RPC, whose message contains the
-   * request.
+   * The request that a REST route received. The contract validates it. Absent for an RPC, because the body of an RPC
+   * contains the request.
    */
   readonly restRequest?: JsonObject;
-  /** The error is undefined if the call succeeded, or if the handler of the protocol rejected the call. */
+  /** The error of the call; undefined if the call succeeded, or if the handler of the protocol rejected it. */
   failure?: IdentityError;
   /**
    * Aborts when the handler of the protocol ends the call. If the call failed, the reason of the signal is the error.
@@ -51,7 +51,9 @@ export interface RpcCall {
 
 export const rpcCall = createContextKey<RpcCall>({ requestId: '', origin: {}, receiving: new AbortController() });
 
-/** The maximum size of a message after decompression. A user id with some unknown fields needs far less. */
+/**
+ * The maximum size of a message after decompression. A message with a user id and some unknown fields is much smaller.
+ */
 const readMaxBytes = 64 * 1024;
 
 /**
@@ -89,15 +91,15 @@ export function rpcHandler<Caller>(
 }
 
 /**
- * Returns the error to report if no valid message arrived, because the handler of the protocol reports some of these
- * errors wrongly as INTERNAL. Returns undefined if the handler reports the right error.
+ * Returns the error to report if no valid message arrived, because the handler of the protocol would wrongly report
+ * INTERNAL for some of these errors. Returns undefined if the handler's error is right.
  */
 export function receiptFailure({ ended, isReceived = false, requestId, origin }: RpcCall): IdentityError | undefined {
   if (ended === undefined || isReceived) return undefined;
   const { reason } = ended;
   if (!(reason instanceof ConnectError)) return toPublicError(reason, requestId, origin.trace);
-  // Without this check, the handler would report its last error, such as a malformed message, instead of the expired
-  // deadline.
+  // Check the deadline first. Otherwise, the response would contain the last error of the handler, such as a malformed
+  // message, instead of the expired deadline.
   if (reason.code === ConnectCode.DeadlineExceeded) return deadlineExceeded();
   const { code, rawMessage } = reason;
   const isReportable = code !== ConnectCode.Internal && rawMessage.isWellFormed();
@@ -115,7 +117,9 @@ async function withConnectErrors<T>(context: HandlerContext, work: Promise<T>): 
   }
 }
 
-/** Converts an error to the form in which RPC protocols report errors (zitadel 6.4). */
+/**
+ * Converts an error to a `ConnectError`, from which the library creates the error of each RPC protocol (zitadel 6.4).
+ */
 function toConnectError(error: IdentityError): ConnectError {
   const connectError = new ConnectError(error.message, codes[error.code].number);
   connectError.details = encodeDetails(error);

@@ -14,7 +14,9 @@ import type {
 } from './store.ts';
 import { checkCommitSize, type TransactionDatabase, transact } from './transaction.ts';
 
-/** Creates a store on a database. If the master key is missing, only operations with secrets fail. */
+/**
+ * Creates a store on a database. If the master key is missing, operations with secrets fail; all other operations work.
+ */
 export function createStore<Past extends Moment>(database: Database<Past>, guard: DatabaseGuard): Store {
   return createCalledStore({ database, guard, counts: { read: 0, written: 0 } }, undefined);
 }
@@ -26,7 +28,7 @@ interface Parts<Past extends Moment> {
 }
 
 interface Reads<Past extends Moment> {
-  /** @param at the past state to read; by default the latest state */
+  /** @param at the past state to read; if absent, the latest state */
   read(keys: readonly DocumentKey[], fields?: readonly FieldName[], at?: Past): Promise<VersionedDocuments>;
   scan(range: ScanRange, at: Past): AsyncIterable<readonly StoredDocument[]>;
 }
@@ -72,7 +74,7 @@ function createCalledStore<Past extends Moment>(parts: Parts<Past>, call: StoreC
     counts.written += writes.length;
   };
 
-  /** The operations with which the guard itself reads and writes. They do not call the guard. */
+  /** The operations that the guard itself uses. They do not call the guard. */
   const unguarded: Pick<DocumentStore, 'getMany' | 'commit'> = {
     getMany: async (keys, fields) => (await read(keys, fields)).documents,
     commit: (writes) => commit(writes, new Map(), []),

@@ -11,13 +11,13 @@ export type Version = string | undefined;
 /** The versions that documents must have for a commit to succeed. The keys are the paths of the documents. */
 export type ExpectedVersions = ReadonlyMap<string, { readonly key: DocumentKey; readonly version: Version }>;
 
-/** Documents in the order of the requested keys, each with its version. */
+/** Documents and their versions, in the order of the requested keys. */
 export interface VersionedDocuments {
   readonly documents: (StoredDocument | undefined)[];
   readonly versions: readonly Version[];
 }
 
-/** A past state of the database, which can be read until it is disposed of. */
+/** A past state of the database. It can be read until this object is disposed of. */
 export interface Moment extends AsyncDisposable {
   readonly readTime: Date;
 }
@@ -25,10 +25,10 @@ export interface Moment extends AsyncDisposable {
 export type StoredRange = ScanRange & { readonly fields: readonly FieldName[] };
 
 /**
- * A database whose documents have versions. It does not encrypt secrets, because the store passes them encrypted. The
- * argument `call` is the call that the operation serves, if any. The adapter retries an operation after a temporary
- * failure until the call's deadline. After the deadline, it attempts each operation once, so that the call can finish a
- * batch that has begun.
+ * A database whose documents have versions. It does not encrypt secrets, because the store has already encrypted them.
+ * In each operation, `call` is the call that the operation serves, if any. The adapter retries an operation after a
+ * temporary failure until the call's deadline. After the deadline, the adapter attempts each operation once, so that
+ * the call can finish a batch that has begun.
  */
 export interface Database<Past extends Moment> {
   read(
@@ -44,10 +44,10 @@ export interface Database<Past extends Moment> {
   scan(range: StoredRange, at: Past, call: StoreCall | undefined): AsyncIterable<readonly StoredDocument[]>;
   /**
    * Applies all writes if every document in `expected` still has its version; otherwise applies none. When the promise
-   * resolves, the writes are durable, and so is all data that earlier reads returned. Without writes, the commit only
-   * waits until that data is durable.
+   * resolves, the writes are durable. All data that earlier reads returned is then durable too; if `writes` is empty,
+   * the commit only waits for this.
    * @param events the audit events to commit with the writes; empty for a database without a trail
-   * @throws WriteConflictError if a document does not have the expected version, or a precondition of a write fails
+   * @throws WriteConflictError if a document does not have the expected version, or if a precondition of a write fails
    */
   commit(
     writes: readonly Write[],

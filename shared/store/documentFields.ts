@@ -1,10 +1,13 @@
-/** The fields of stored documents, and their types. SQLite's columns and Firestore's values follow from this table. */
+/**
+ * The fields of stored documents, and their types. The code derives SQLite's columns and Firestore's values from this
+ * table.
+ */
 export const documentFieldTypes = {
-  /** The text by which scans select documents. For a record, it is `<section>/<organisation id>`. */
+  /** The text by which scans select documents. The partition of a record is `<section>/<organisation id>`. */
   partition: 'string',
   /**
-   * The id of an organisation: in a record, the record's organisation; in a token, the organisation of the token's user
-   * when the token was created.
+   * The id of an organisation: in a record, the organisation that contains the record; in a token, the organisation to
+   * which the token's user belonged when the token was created.
    */
   orgId: 'string',
   /** Canonical JSON of the record, without credentials. */
@@ -22,12 +25,14 @@ export const documentFieldTypes = {
   sequence: 'integer',
   /** ISO 8601, UTC. */
   createdAt: 'string',
-  /** The date of the last change; see `lastChange.ts`. */
+  /** The date of the last change, in the format that `lastChange.ts` describes. */
   changedAt: 'string',
   expiresAt: 'string',
-  /** In a claim on a unique name, the path of the record that has the name. In a token, the id of its user. */
+  /** In a claim on a unique name, the path of the record that has this name. In a token, the id of the token's user. */
   ownerId: 'string',
-  /** The id of the instance that exported the organisation, if an import created it; absent if unknown. */
+  /**
+   * If an import created the organisation, the id of the instance that exported it. Absent if this instance is unknown.
+   */
   importedFrom: 'string',
   /**
    * The origin of the export that was last imported into the organisation; absent before the first import. See
@@ -43,8 +48,9 @@ export type FieldName = keyof typeof documentFieldTypes;
 export type DocumentFields = { readonly [Name in FieldName]?: FieldTypes[(typeof documentFieldTypes)[Name]] };
 
 /**
- * The credentials of a record, in the order in which the hash of a manifest contains them. The service compares exactly
- * these fields as credentials. A credential that is not a hash is stored encrypted, in the field `sealedName`.
+ * The credentials of a record, in the order in which the hash of a manifest contains them. When the service compares
+ * the credentials of records, it compares exactly these fields. A credential that is not a hash is stored encrypted, in
+ * the field `sealedName`.
  */
 const credentials = [
   { name: 'passwordHash', sealedName: undefined },
@@ -58,7 +64,9 @@ export type CredentialField = RecordCredential['name'];
 
 export const credentialFields: readonly CredentialField[] = credentials.map(({ name }) => name);
 
-/** The credentials that operations need in clear text. The database contains them only in encrypted form. */
+/**
+ * The credentials that operations need in clear text, unlike hashes. The database contains them only in encrypted form.
+ */
 export const secrets = credentials.filter(isSecret);
 
 function isSecret(credential: RecordCredential): credential is Exclude<RecordCredential, { sealedName: undefined }> {
@@ -67,10 +75,15 @@ function isSecret(credential: RecordCredential): credential is Exclude<RecordCre
 
 const allNames = Object.keys(documentFieldTypes) as readonly FieldName[];
 
-/** The names of the fields in the database, which contains the encrypted forms instead of the secrets. */
+/**
+ * The names of the fields in the database. The database has a field for the encrypted form of each secret instead of
+ * the secret.
+ */
 export const storedFieldNames = allNames.filter((field) => secrets.every(({ name }) => name !== field));
 
-/** The names of the fields that operations use. Operations use the secrets instead of their encrypted forms. */
+/**
+ * The names of the fields that operations use. Operations have a field for each secret instead of its encrypted form.
+ */
 export const fieldNames = allNames.filter((field) => secrets.every(({ sealedName }) => sealedName !== field));
 
 type NamesWithType<Type> = {
@@ -81,7 +94,7 @@ export type MutableDocument = { id: string } & { -readonly [Name in FieldName]?:
 
 /**
  * Adds a field that was read from the database to a document.
- * @throws Error if the value does not have its type in `documentFieldTypes`. This program never writes such a value
+ * @throws Error if the value does not have its type in `documentFieldTypes`. this program never writes such a value
  */
 export function setField(document: MutableDocument, name: FieldName, value: unknown): void {
   if (hasType(name, 'string') && typeof value === 'string') document[name] = value;

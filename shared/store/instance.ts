@@ -6,7 +6,7 @@ import type { DocumentKey, Reader, StoredDocument, Write } from './store.ts';
 
 /**
  * The number of the database format that this version reads and writes. The instance's document contains it, and so
- * does the file of an embedded database. A number is never used for a second format;
+ * does the file of an embedded database. No two formats have the same number;
  * `docs/decisions/0012-formats-of-databases.md` describes how to add a format.
  */
 export const FORMAT = 14;
@@ -22,9 +22,9 @@ const instanceBody = z.object({
 });
 
 export interface InstanceDescription {
-  /** The name is `unnamed` before `identity init`. */
+  /** The name of the instance; `unnamed` before `identity init`. */
   readonly instance: string;
-  /** The id is undefined before `identity init`. */
+  /** Undefined before `identity init`. */
   readonly defaultOrgId: string | undefined;
   /**
    * The random id of the instance, which does not depend on its address. Undefined before `identity init`, or if an
@@ -32,8 +32,8 @@ export interface InstanceDescription {
    */
   readonly instanceId?: string | undefined;
   /**
-   * Whether login names contain the domain of an organisation, if the organisation has no domain policy. `identity
-   * init` sets this permanently.
+   * True if login names contain the domain of their organisation. This applies to organisations without a domain
+   * policy. `identity init` sets the value permanently.
    */
   readonly loginNamesByDomain: boolean;
 }

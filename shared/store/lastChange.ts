@@ -1,6 +1,7 @@
 // The field `changedAt` of a record contains the date of the last change, and shows whether an import made it. An
-// import must not undo a change that a call without the lock has made since the import began. So if an import or a key
-// rotation writes a record, `changedAt` also keeps the version of the last change by another call.
+// import must not undo a change that another call, without the lock, has made since the import began. So if an import
+// or a key rotation writes a record, `changedAt` also contains the version that the record had after the last change by
+// such a call.
 
 import type { StoredDocument } from './store.ts';
 
@@ -11,7 +12,7 @@ export function changeDate({ changedAt = '' }: StoredDocument): string {
 }
 
 /**
- * Whether an import made the last change of a record. The number of digits in the change date shows this, because
+ * Returns whether an import made the last change of a record. The number of digits in `changedAt` shows this, because
  * imports write more digits than other calls.
  */
 export function isOfAnImport(stored: StoredDocument): boolean {

@@ -9,8 +9,8 @@ import type { SqliteOptions } from './sqlite/sqliteDatabase.ts';
 import type { Store } from './store.ts';
 
 /**
- * The location of an instance's database: a directory with an embedded database, or Cloud Firestore. Most modules check
- * `directory` or `projectId` instead of `kind`.
+ * The location of an instance's database: a directory with an embedded database, or Cloud Firestore. Most modules
+ * distinguish the two by `directory` or `projectId` instead of `kind`.
  */
 export type StoreLocation = (
   | { readonly kind: 'sqlite'; readonly directory: string }
@@ -21,13 +21,16 @@ export type StoreLocation = (
   /** The Google Cloud project of a Firestore database. The project's log contains the audit trail. Undefined for SQLite. */
   readonly projectId?: string | undefined;
   /**
-   * The value of `IDENTITY_MASTER_KEY`. If undefined, an embedded database uses the keys in `master.key` in its
-   * directory.
+   * The value of `IDENTITY_MASTER_KEY`. If undefined, an embedded database uses the keys in the file `master.key` in
+   * its directory.
    */
   readonly masterKey?: string | undefined;
 };
 
-/** Whether the database exists. Always true for Cloud Firestore, because `openStore` creates no database there. */
+/**
+ * Whether the database exists. Returns true for every Firestore database, because `openStore` never creates such a
+ * database.
+ */
 export function hasDatabase({ directory }: StoreLocation): boolean {
   return directory === undefined || statSync(databaseFile(directory), { throwIfNoEntry: false }) !== undefined;
 }
@@ -40,8 +43,8 @@ export function hasDatabase({ directory }: StoreLocation): boolean {
  *     const [instance] = await store.getMany([instanceKey]);
  *     await store.close();
  * @throws IdentityError UNAVAILABLE if another process keeps the database file locked, if the database has another
- * format, or if its master key is missing or wrong. For Firestore, this function does not throw the error, but the
- * later operations do.
+ * format, or if its master key is missing or wrong. For Firestore, this function does not throw these errors; the later
+ * operations throw them.
  */
 export async function openStore(
   location: StoreLocation,
@@ -71,8 +74,8 @@ export function openKeyring({ masterKey, directory }: StoreLocation): Keyring {
 }
 
 /**
- * Requires a master key for a database on a server. Call this function in processes that access secrets. Does nothing
- * for an embedded database, because its keys are in its directory.
+ * Requires a master key for a database on a server. Call this function in each process that accesses secrets. It does
+ * nothing for an embedded database, because its keys are in its directory.
  * @throws IdentityError UNAVAILABLE if the database is on a server and there is no master key
  */
 export function requireMasterKey({ directory, masterKey }: StoreLocation): void {
@@ -80,8 +83,8 @@ export function requireMasterKey({ directory, masterKey }: StoreLocation): void 
 }
 
 /**
- * Returns the milliseconds after a key rotation until no process writes with the previous master key. Returns 0 for an
- * embedded database, in which each commit checks the key.
+ * Returns a number of milliseconds. If this time has passed since a key rotation, no process encrypts with the previous
+ * master key any more. Returns 0 for an embedded database, in which each commit checks the key.
  */
 export function keyFenceMs({ directory }: StoreLocation): number {
   return directory === undefined ? KEY_FENCE_MS : 0;

@@ -33,7 +33,8 @@ export const trialAdvice = (): Advice => ({
 /**
  * Opens a writable layer above a snapshot of a store's present state. Writes go to a temporary file. A read returns the
  * written document from this file or, if there is none, the document of the snapshot.
- * @param collectionsWithBody the collections whose written documents keep `body`, which is the largest field
+ * @param collectionsWithBody in these collections, written documents keep the field `body`. In other collections, the
+ * layer omits `body`, because it is the largest field
  */
 export async function openOverlay(store: Store, collectionsWithBody: ReadonlySet<Collection>): Promise<Overlay> {
   const base = await store.snapshot();
@@ -81,7 +82,7 @@ async function readThrough(
   });
 }
 
-/** Applies all writes or none, because it checks all preconditions first. */
+/** Checks all preconditions before the first write, so that it applies either all writes or none. */
 async function apply(layer: Layer, base: Snapshot, writes: readonly Write[]): Promise<void> {
   const keys = writes.map(({ key }) => key);
   const existing = await readThrough(layer, base, keys);
@@ -105,11 +106,11 @@ function pick(fields: DocumentChanges, names: readonly FieldName[]): DocumentFie
 interface Layer {
   isEmpty(): boolean;
   /**
-   * Returns the fields of a written document: `null` if it was deleted; `undefined` if the snapshot's document is
-   * unchanged.
+   * Returns the fields of a document if they were written to this layer: `null` if the document was deleted;
+   * `undefined` if the layer has no change, so that the snapshot's document applies.
    */
   read(key: DocumentKey): DocumentFields | null | undefined;
-  /** Replaces a document; `null` marks it as deleted. */
+  /** Replaces a document. Pass `null` to mark the document as deleted. */
   write(key: DocumentKey, fields: DocumentFields | null): void;
   close(): void;
 }

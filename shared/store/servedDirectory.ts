@@ -11,9 +11,9 @@ import type { StoreLocation } from './openStore.ts';
 
 /**
  * Locks the directory of an embedded database for a server, until the returned object is disposed of or the process
- * ends. If the lock cannot be created, because the disk is full or the directory is read-only, the server starts
- * without it.
- * @returns undefined if no lock was created, and for Cloud Firestore
+ * ends. If the disk is full or the directory is read-only, no lock can be created, and the server starts without a
+ * lock.
+ * @returns undefined if no lock was created, for example because the database is Cloud Firestore
  * @throws IdentityError INSTANCE_SERVED if another process serves the directory
  */
 export async function lockServedDirectory({ directory }: StoreLocation): Promise<Disposable | undefined> {

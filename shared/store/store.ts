@@ -3,8 +3,8 @@ import type { DocumentFields, FieldName } from './documentFields.ts';
 import type { InstanceLock } from './lock/instanceLock.ts';
 
 /**
- * The collections of documents. Most contain the records of one kind. `claims` contains the unique names of an
- * instance, each with the record that has the name.
+ * The collections of documents. Most collections contain the records of one kind. `claims` contains the unique names of
+ * an instance, each with the path of the record that has the name.
  */
 export const collections = [
   'organisations',
@@ -30,12 +30,12 @@ export const collections = [
   'instance',
 ] as const;
 
-/** The number of documents that bulk work reads together. */
+/** The number of documents that bulk work reads in one operation. */
 export const READ_BATCH = 500;
 
 export type Collection = (typeof collections)[number];
 
-/** The address of a document. `documentId` must have created the id; a text of a caller is no valid id. */
+/** The address of a document. Create the id with `documentId`, because the text of a caller may be an invalid id. */
 export interface DocumentKey {
   readonly collection: Collection;
   readonly id: string;
@@ -60,7 +60,7 @@ export type DocumentChanges = { readonly [Name in FieldName]?: DocumentFields[Na
 export interface Reader {
   /**
    * Returns the documents in the order of `keys`.
-   * @param fields the fields to read; by default all fields
+   * @param fields the fields to read; if absent, all fields
    * @returns `undefined` for each document that does not exist
    */
   getMany(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<(StoredDocument | undefined)[]>;
@@ -68,7 +68,7 @@ export interface Reader {
 
 /**
  * A document that must not change before the commit. If `version` is absent, the transaction must have read the
- * document before.
+ * document already.
  */
 interface HeldDocument extends DocumentKey {
   readonly version?: string;
@@ -84,7 +84,7 @@ export interface Transaction extends Reader {
   /** Requires that documents do not change before the commit, although the transaction only reads them. */
   hold(documents: readonly HeldDocument[]): void;
   /**
-   * Returns the versions of the documents that this transaction has read and that changed after a position (see
+   * Returns the versions of the documents that this transaction has read, and that have changed after a position (see
    * `InstanceLock`). The keys are the paths of the documents.
    */
   changedAfter(position: string): ReadonlyMap<string, string>;
@@ -97,8 +97,8 @@ export interface Transaction extends Reader {
 
 /**
  * The work of a transaction, which may run several times.
- * @param earlier the results of earlier attempts. Each attempt conflicted, or was committed although its response was
- * lost
+ * @param earlier the results of earlier attempts. Each of these attempts failed because of a conflict, or was
+ * committed, but its response was lost
  */
 export type TransactionWork<Result> = (transaction: Transaction, earlier: readonly Result[]) => Promise<Result>;
 
@@ -113,14 +113,14 @@ interface StoredEvent {
   readonly text: string;
 }
 
-/** The audit trail in a database. It is no collection, so reads and writes of documents cannot access it. */
+/** The audit trail in a database. The trail is not a collection, so reads and writes of documents cannot access it. */
 export interface Trail {
   /**
    * Commits a single event. Resolves when the event is durable.
    * @throws IdentityError UNAVAILABLE if the event cannot be written
    */
   append(event: TrailEvent): Promise<void>;
-  /** Returns some hundred events after a cursor, oldest first. Returns an empty list after the newest event. */
+  /** Returns some hundred events after a cursor, oldest first. Returns an empty list if no event follows the cursor. */
   readAfter(cursor: string): readonly StoredEvent[];
   /** Returns the cursor of the newest event; `0` without events. */
   newest(): string;
@@ -134,8 +134,9 @@ export interface Trail {
 export type ScanRange = IdRange | PartitionRange;
 
 /**
- * The documents of a collection whose ids are not less than `from`, in one partition or in all. A scan returns them in
- * the order of their ids. Each database defines this order, and never changes it.
+ * The documents of a collection whose ids are not less than `from`. If `partition` is present, only the documents of
+ * this partition. A scan returns them in the order of their ids. Each database defines this order, and never changes
+ * it.
  */
 export interface IdRange {
   readonly collection: Collection;
@@ -145,8 +146,9 @@ export interface IdRange {
 }
 
 /**
- * The documents of a collection whose partition is at least `from` and less than `to`, by UTF-8 bytes. A scan returns
- * them by ascending partition, then by id. Its batches are small, because exports read many such scans in turn.
+ * The documents of a collection whose partition is at least `from` and less than `to`, in the order of UTF-8 bytes. A
+ * scan returns them by ascending partition, then by id. Its batches are small, because exports read many such scans in
+ * turn.
  */
 export interface PartitionRange {
   readonly collection: Collection;
@@ -175,8 +177,8 @@ export interface DocumentStore extends Reader {
   /**
    * Runs `work` and commits its writes if the documents that it read have not changed. After a conflict `work` runs
    * again, so it must have no other effects.
-   * @param until when it aborts, the retries end and its reason is thrown; by default, the retries end after some
-   * seconds
+   * @param until when this signal aborts, the retries end, and its reason is thrown. If absent, the retries end after
+   * some seconds
    * @throws WriteConflictError for a conflict with a document that was not read; IdentityError ABORTED when the last
    * retry fails
    * @example
@@ -192,19 +194,19 @@ export interface DocumentStore extends Reader {
 export interface StoreCall {
   /**
    * Aborts at the call's deadline. An operation that has not succeeded then throws the signal's reason. SQLite does not
-   * use the signal, because it can be neither unreachable nor throttled.
+   * use the signal, because an embedded database is always reachable and never throttled.
    */
   readonly signal: AbortSignal;
   /**
-   * Whether the call writes many documents. If so, the database adapts the number of the call's commits in flight to
-   * its load.
+   * True if the call writes many documents. The database then adapts the number of the call's commits in flight to its
+   * load.
    */
   readonly isBulk?: boolean;
 }
 
 /** What a database recommends for bulk work under its present load. */
 export interface Advice {
-  /** The recommended number of records in a commit; `writes` is the maximum number of writes. */
+  /** The recommended number of records in a commit; `writes` is the maximum number of writes in a commit. */
   readonly records: number;
   readonly writes: number;
   readonly inFlight: number;
@@ -227,8 +229,8 @@ export interface Store extends DocumentStore {
   /** Opens a snapshot of the present state, all of whose data is durable. Later writes do not change the snapshot. */
   snapshot(): Promise<Snapshot>;
   /**
-   * Waits until all data that this process has read so far is durable. Call it before a response that depends on
-   * records of other calls.
+   * Waits until all data that this process has read so far is durable. Call it before responding, if the response
+   * depends on records that other calls wrote.
    */
   durable(): Promise<void>;
   /**
@@ -246,8 +248,8 @@ export interface Store extends DocumentStore {
 }
 
 /**
- * Returns a copy of a store in which some members are replaced. Stores that `forCall` returns have the same members
- * replaced.
+ * Returns a copy of a store in which some members are replaced. The same members are also replaced in the stores that
+ * `forCall` of the copy returns.
  * @param decorate returns the members to replace
  */
 export function decorateStore(store: Store, decorate: (store: Store, call?: StoreCall) => Partial<Store>): Store {
@@ -266,7 +268,7 @@ export class WriteConflictError extends Error {
 
 /** The maximum size of a commit in bytes. The emulator hangs above 4 MiB; Cloud Firestore accepts 10 MiB. */
 export const MAX_COMMIT_BYTES = 3_000_000;
-/** The maximum number of writes in a commit of bulk work. Cloud Firestore had this limit in the past. */
+/** The maximum number of writes in a commit of bulk work. This is a former limit of Cloud Firestore. */
 export const MAX_COMMIT_WRITES = 500;
 /** The maximum size of a document in bytes. Cloud Firestore accepts 1 MiB, including the names of the fields. */
 export const MAX_DOCUMENT_BYTES = 1_000_000;
@@ -283,8 +285,8 @@ const MAX_ID_BYTES = 1_400;
 
 /**
  * Derives a document id from the parts of a natural key, which are percent-encoded. Firestore accepts ids of at most
- * 1,500 bytes, so a longer key is truncated and ends in its full hash. A truncated id is always longer than
- * `MAX_ID_BYTES`, so that no short key can collide with it.
+ * 1,500 bytes, so this function truncates a longer key, and appends the hash of the whole key. A truncated id is always
+ * longer than `MAX_ID_BYTES`, so that no short key can collide with it.
  * @example
  *     documentId('310716089541007', 'a/b'); // 310716089541007|a%2fb
  */

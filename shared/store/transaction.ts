@@ -41,8 +41,8 @@ export async function transact<Result>(
       await attempt.commit();
       return result;
     } catch (reason) {
-      // If the database aborts the commit again and again, start again, because only a new read shows whether a
-      // document has changed.
+      // If the database repeatedly aborts the commit, start the whole transaction again, because only a new read shows
+      // whether a document has changed.
       const isAborted = storeContention.is(reason);
       const isConflict = reason instanceof WriteConflictError && (await attempt.isOutdated());
       if (!isAborted && !isConflict) throw reason;
@@ -104,7 +104,9 @@ class TransactionAttempt implements Transaction {
     await this.database.commit(writes, new Map(read.filter(([path]) => touched.has(path))), this.events);
   }
 
-  /** Whether a document that the attempt has read has another version now, so that a further attempt may succeed. */
+  /**
+   * Returns whether a document that the attempt has read has another version now. If so, a further attempt may succeed.
+   */
   async isOutdated(): Promise<boolean> {
     const read = [...this.readDocuments().values()];
     const { versions } = await this.database.read(
@@ -132,8 +134,8 @@ class TransactionAttempt implements Transaction {
 // The limit at which a commit is rejected. It exceeds `MAX_COMMIT_BYTES`, because callers only estimate sizes, but
 // stays below the emulator's limit of 4 MiB.
 const HARD_LIMIT_BYTES = MAX_COMMIT_BYTES * 1.3;
-// The assumed number of bytes of a write in addition to the id and the fields. They contain the path before the id, the
-// precondition, and the tags and lengths of messages.
+// The assumed number of bytes of a write in addition to the id and the fields. These bytes contain the path before the
+// id, the precondition, and the tags and lengths of messages.
 const BYTES_PER_WRITE = 150;
 const BYTES_PER_FIELD = 24;
 
@@ -142,8 +144,8 @@ const BYTES_PER_FIELD = 24;
  * @throws Error if the commit is too large
  */
 export function checkCommitSize(writes: readonly Write[]): void {
-  // A UTF-16 code unit needs at most three bytes. Estimate first, because counting bytes takes time and few commits
-  // come near the limit.
+  // A UTF-16 code unit needs at most three bytes. Use this estimate first, because counting the bytes takes time, and
+  // few commits come near the limit.
   if (estimateSize(writes, (text) => 3 * text.length) <= HARD_LIMIT_BYTES) return;
   const size = estimateSize(writes, Buffer.byteLength);
   if (size <= HARD_LIMIT_BYTES) return;

@@ -5,7 +5,7 @@ import { raceAbort } from '../../async.ts';
 import { storeContention, storeFailed, storeUnavailable } from '../../errors/storeErrors.ts';
 import { type RetryPolicy, retry } from '../../retry.ts';
 
-/** The deadline of a call of a function, which applies to all database operations of the call. */
+/** The deadline of a call of a function. It applies to all database operations of this call. */
 export interface CallDeadline {
   /**
    * Aborts at the deadline. Then retries and waits end, and an operation that has not succeeded throws the signal's
@@ -33,9 +33,9 @@ export function createDeadline(signal: AbortSignal): CallDeadline {
 }
 
 /**
- * Retries an operation until it succeeds or the deadline of the call passes. If the deadline has already passed,
- * attempts the operation once, so that a batch that has begun can finish.
- * @throws the last attempt's error if no retry is permitted; the signal's reason after the deadline
+ * Retries an operation until it succeeds or the deadline of the call passes. If the deadline has passed before the
+ * first attempt, attempts the operation once, so that a batch that has begun can finish.
+ * @throws the last attempt's error if the error permits no retry; the signal's reason if the deadline passes
  */
 export function attemptUntil<Result>(
   deadline: CallDeadline | undefined,
@@ -82,7 +82,7 @@ export function fromGrpcError(reason: unknown): unknown {
     : storeFailed({ reason: status[failure] }, { cause: reason });
 }
 
-/** Whether the database rejected a read because it no longer has the state at the requested time. */
+/** Returns whether the database rejected a read because it no longer has the requested past state. */
 export function isReadTimeRejected(reason: unknown): boolean {
   return hasStatus(reason, status.INVALID_ARGUMENT, status.FAILED_PRECONDITION);
 }
@@ -110,8 +110,8 @@ export const transientPolicy: RetryPolicy = {
 };
 
 /**
- * The policy for commits, which also retries after ABORTED. If two commits contend, the server aborts one of them
- * without applying its writes.
+ * The policy for commits. In contrast to other operations, a commit is retried after ABORTED too: if two commits
+ * contend, the server aborts one of them without applying its writes.
  */
 export const commitPolicy: RetryPolicy = {
   ...transientPolicy,

@@ -10,7 +10,7 @@ import { commitWrites } from './methods.ts';
 
 /**
  * Commits writes if the documents still have their expected versions. If a response is lost, sends the commit again,
- * and finds out with `isCommitted` whether an earlier attempt was applied.
+ * and uses `isCommitted` to find out whether an earlier attempt was applied.
  * @throws WriteConflictError if a document does not have the expected version, or a precondition of a write fails;
  * IdentityError if the commit fails for another reason
  */
@@ -45,8 +45,8 @@ export async function commit(
 }
 
 /**
- * Encodes a commit once for all attempts. Returns only the bytes, because the messages of many commits in flight would
- * need much memory.
+ * Encodes a commit once for all attempts. Returns only the bytes, because the message objects of many commits in flight
+ * would need much memory.
  */
 function encodeOnce(database: string, writes: readonly WriteMessage[]) {
   return { request: encodeCommit({ database, writes }), size: writes.length };
@@ -61,7 +61,8 @@ function writeMessages(
   const unwritten = new Map(expected);
   const messages = writes.map((write) => {
     const path = documentPath(write.key);
-    // Only the first write of a document can require the version that was read, because this write changes the version.
+    // If a commit writes a document twice, only the first write can require the version that was read, because the
+    // first write changes the version.
     const precondition = encodePrecondition(write, unwritten.get(path));
     unwritten.delete(path);
     return { ...encodeWrite(documentName(connection, write.key), write), ...precondition };
@@ -103,8 +104,8 @@ function encodeHold(name: string, { version }: NonNullable<ExpectedVersion>): Wr
   return { update: { name, fields: {} }, updateMask: [], currentDocument };
 }
 
-// Whether a commit failed because of a conflict. The status alone does not prove this, because NOT_FOUND, for example,
-// can also mean that the database is missing.
+// Returns whether a commit failed because of a conflict. The status alone does not prove this, because NOT_FOUND, for
+// example, can also mean that the database is missing.
 function isConflict(reason: unknown, messages: readonly WriteMessage[]): boolean {
   const { status } = grpc;
   const preconditions = messages.flatMap(({ currentDocument }) => currentDocument ?? []);

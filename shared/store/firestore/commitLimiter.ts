@@ -5,15 +5,15 @@ import { isOverload } from './call.ts';
 const START = 4;
 const MAX = 16;
 /**
- * The minimum number of writes in a commit whose latency is measured. The latency per write of smaller commits is not
- * comparable.
+ * Only the latency of commits with at least this number of writes is measured, because the latency per write of smaller
+ * commits is not comparable.
  */
 const MEASURED_WRITES = 100;
-/** The latency per write is acceptable if it is at most this multiple of the lowest latency so far. */
+/** The latency per write is acceptable if it is at most this multiple of the lowest latency per write so far. */
 const TOLERANCE = 2;
 /**
- * The factor by which the lowest latency grows after each round of commits. Without it, records that need more time
- * than earlier records would look like an overload.
+ * After each round of commits, the remembered lowest latency grows by this factor. Otherwise, records that take longer
+ * to write than earlier records would look like an overload.
  */
 const AGEING = 1.05;
 
@@ -39,8 +39,8 @@ export class CommitLimiter {
   }
 
   /**
-   * Runs an attempt of a commit as soon as fewer commits than the limit are in flight. After the deadline, runs the
-   * attempt without waiting.
+   * Runs an attempt of a commit, as soon as the number of commits in flight is below the limit. After the deadline,
+   * runs the attempt without waiting.
    * @throws the attempt's error; the signal's reason if the signal aborts during the wait
    */
   async run<Result>(writes: number, attempt: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
@@ -76,7 +76,7 @@ export class CommitLimiter {
     this.round = [];
   }
 
-  /** Changes the limit when as many commits have been measured as the limit permits in flight. */
+  /** Changes the limit once per round, which ends when as many commits have been measured as may be in flight. */
   private measure(latency: number): void {
     this.round.push(latency);
     if (this.round.length < this.limit) return;

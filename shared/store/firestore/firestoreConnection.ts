@@ -9,7 +9,10 @@ import type { CommitLimiter } from './commitLimiter.ts';
 import type { DocumentMessage, Timestamp } from './messages.ts';
 
 export interface FirestoreConnection {
-  /** Google's client, which opens the connection and adds the credentials; see `methods.ts`. */
+  /**
+   * Google's client. It opens the connection and adds the credentials; `methods.ts` describes why its own methods are
+   * not used.
+   */
   readonly client: Pick<InstanceType<typeof firestore.v1.FirestoreClient>, 'initialize' | 'firestoreStub' | 'close'>;
   readonly database: string;
   readonly parent: string;
@@ -20,19 +23,20 @@ export interface FirestoreConnection {
 
 /**
  * The number of bytes that the server may send before the client has read them. With gRPC's default of 64 KiB, a stream
- * would wait for a round trip after every 100 records. A stream that is not read occupies at most this memory.
+ * would wait for a round trip after every 100 records. A stream that is not read occupies at most this number of bytes
+ * in memory.
  */
 export const FLOW_CONTROL_WINDOW_BYTES = 2 ** 20;
 
 const channelOptions = {
   'grpc-node.flow_control_window': FLOW_CONTROL_WINDOW_BYTES,
-  // By default, the pauses between attempts to connect would grow to two minutes.
+  // Without this option, the pauses between attempts to connect would grow to two minutes.
   'grpc.max_reconnect_backoff_ms': 5_000,
 };
 
 /**
  * Creates a client of Cloud Firestore, or of the emulator if there is one. The client connects at its first call.
- * @param emulatorHost the emulator's `host:port`
+ * @param emulatorHost the emulator's `host:port`; undefined for Cloud Firestore
  */
 export function connectFirestore(address: DatabaseAddress, emulatorHost: string | undefined): FirestoreConnection {
   const { projectId, databaseId } = address;
@@ -101,7 +105,10 @@ export function selectedPaths(fields: readonly FieldName[]): readonly string[] {
   return fields.length === 0 ? ['__name__'] : fields;
 }
 
-/** The width of the seconds in a version. Firestore's times end in the year 9999, whose seconds have 12 digits. */
+/**
+ * The width of the seconds in a version. Firestore's times end in the year 9999. The seconds since 1970 then have 12
+ * digits.
+ */
 const SECONDS_DIGITS = 12;
 
 /** Returns the version of a document, which is the time of its last change as a text. */

@@ -12,9 +12,9 @@ import { scanFirestore } from './scan.ts';
 
 const bulkAdvice = {
   records: 250,
-  // Leave space for a document of the fence, because each commit under the lock of an import checks such a document.
+  // Leave space for a write that checks a document of the fence. Each commit of an import contains such a write.
   writes: MAX_COMMIT_WRITES - 1,
-  // Cloud Firestore can read any moment of the last hour.
+  // Cloud Firestore can read the database's state at any moment of the last hour.
   snapshotMs: 3_600_000,
   creationMs,
 };
@@ -22,8 +22,9 @@ const bulkAdvice = {
 /**
  * Opens a database of Cloud Firestore with the credentials of the environment, or the emulator at
  * `FIRESTORE_EMULATOR_HOST`. Connects at the first call. Retries after temporary errors until the call's deadline. An
- * operation without a call retries for 25 seconds, then throws UNAVAILABLE.
- * @param leaseMs the milliseconds after which another process can take the lock from a process that does not respond
+ * operation that serves no call retries for 25 seconds, then throws UNAVAILABLE.
+ * @param leaseMs if a process does not renew its lock for this number of milliseconds, another process can take the
+ * lock
  */
 export function openFirestoreDatabase(address: DatabaseAddress, leaseMs = LEASE_MS): Database<FirestoreMoment> {
   const connection = connectFirestore(address, process.env.FIRESTORE_EMULATOR_HOST);

@@ -1,6 +1,7 @@
-// Implements the lock of an instance in Firestore with a lease and a fence. The operations that have the lock are the
-// holders of the lease, and renew it; each commit checks the fence. Only Firestore's clock decides when a lease
-// expires. When another process takes the lease over, it changes the fence, so that late commits fail.
+// Implements the lock of an instance in Firestore with a lease and a fence. Each operation that has the lock is a
+// holder of the lease, and renews its entry in the lease. Each commit checks the fence. Only Firestore's clock decides
+// when a lease expires. When another process takes over an expired lease, it changes the fence, so that late commits of
+// the earlier holders fail.
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -27,11 +28,11 @@ import type { Timestamp } from './messages.ts';
 import { getDocuments } from './reads.ts';
 
 const POLL_MS = SECOND_MS;
-/** The milliseconds after which a process stops trying to release its lease, if the database does not answer. */
+/** The milliseconds after which a process stops trying to release its lease, if the database does not respond. */
 const RELEASE_MS = SECOND_MS;
 /**
- * The milliseconds after which a lease expires unless the process that holds it renews it. Another process can then
- * take it.
+ * The milliseconds after which a lease expires if its process does not renew it. After that, another process can take
+ * over the lease.
  */
 export const LEASE_MS = 30 * SECOND_MS;
 const RENEWALS_PER_LEASE = 3;
@@ -52,16 +53,19 @@ const leaseSchema = z.object({
 type Lease = z.output<typeof leaseSchema>;
 type Holder = Lease['holders'][number];
 
-/** Holders have separate documents, so that renewals do not contend. */
+/**
+ * Returns the key of a holder's own document. A renewal writes only this document, so that renewals by several holders
+ * do not contend.
+ */
 function holderKey({ id }: Pick<Holder, 'id'>): DocumentKey {
   return { collection: 'instance', id: documentId('lease holder', id) };
 }
 
 /**
- * Creates the lock of an instance in Firestore. Only one process at a time can hold it exclusively, even if another
- * process was suspended and continues.
- * @param leaseMs the milliseconds after which a lease expires without renewal; all processes of the instance must use
- * the same value
+ * Creates the lock of an instance in Firestore. Only one process at a time can hold the lock exclusively. Even if a
+ * process that held it was suspended and continues later, its commits fail.
+ * @param leaseMs the milliseconds after which a lease expires if it is not renewed; all processes of the instance must
+ * use the same value
  */
 export function createLease(connection: FirestoreConnection, leaseMs: number): InstanceLock {
   return {
@@ -86,7 +90,8 @@ async function attempt(
   const enter = async () => {
     signal.throwIfAborted();
     const state = await readState(called, leaseMs);
-    // If a commit succeeded but its response was lost, the lease already contains `holder`.
+    // If a commit succeeded but its response was lost, the lease already contains `holder`, so do not add it a second
+    // time.
     const isEntered = state.lease?.holders.some(({ id }) => id === holder.id);
     const [excluding] = state.live;
     if (isEntered !== true && excluding !== undefined && (request.mode === 'alone' || state.lease?.mode === 'alone'))
@@ -99,19 +104,21 @@ async function attempt(
   try {
     return await retry(conflictPolicy, enter, signal);
   } catch (error) {
-    // The commit may have succeeded although its response was lost. So leave the lease, because it would otherwise
-    // exclude other holders until it expires.
+    // The commit may have succeeded although its response was lost. If so, the lease contains `holder`, and would
+    // exclude other operations until it expires. So remove `holder`.
     if (isSent) await leave(connection, holder);
     throw error;
   }
 }
 
-/** The random text (epoch) that identifies a period of the lock, and the versions of the documents that contain it. */
+/**
+ * The epoch of the lock, which is a random text, and the versions of the fence's documents, which contain the epoch.
+ */
 type Copies = Omit<Fence, 'lost'>;
 
 /**
  * Reads the versions of the fence's documents. Call this function after this process has taken the lease.
- * @throws WriteConflictError if another process has taken the lease since
+ * @throws WriteConflictError if another process has taken over the lease in the meantime
  */
 async function readCopies(connection: FirestoreConnection, { epoch }: Lease): Promise<Copies> {
   const { documents, versions } = await getDocuments(connection, fenceKeys, ['digest']);
@@ -161,8 +168,9 @@ function milliseconds(time: Timestamp | undefined): number {
 }
 
 /**
- * Returns the lease with a further holder and without the expired holders. Holders that exclude each other never have
- * the same epoch. So if a holder ends while a commit is in flight, the next holder's epoch makes that commit fail.
+ * Returns the lease with a further holder and without the expired holders. Operations that exclude each other never
+ * have the same epoch. So if an operation loses the lock while its commit is in flight, the new epoch makes that commit
+ * fail.
  */
 function nextLease({ lease, live }: LeaseState, { mode }: LockRequest, holder: Holder): Lease {
   const isSharedOn = mode === 'shared' && lease?.mode === 'shared';
@@ -187,7 +195,7 @@ function leaseWrites({ lease, expired }: LeaseState, next: Lease, holder: Holder
 
 /**
  * Returns the versions that a commit of the lease requires. The commit fails if another process has changed the lease,
- * or if an expired holder has renewed its document.
+ * or if a holder that had expired has renewed its document.
  */
 function expectedBy({ version, expired }: Pick<LeaseState, 'version' | 'expired'>): ExpectedVersions {
   const holders = expired.map(({ holder, version: renewed }) => ({ key: holderKey(holder), version: renewed }));
@@ -196,8 +204,8 @@ function expectedBy({ version, expired }: Pick<LeaseState, 'version' | 'expired'
 }
 
 /**
- * Renews a holder's lease until the lock is released or lost. If another process takes the lease over, the fence
- * already makes commits of this process fail before a renewal fails.
+ * Renews a holder's lease until the lock is released or lost. If another process takes over the lease, a renewal fails.
+ * Before this process notices it, the fence already makes its commits fail.
  */
 function hold(connection: FirestoreConnection, holder: Holder, copies: Copies, leaseMs: number): HeldLock {
   const lost = new AbortController();
@@ -231,8 +239,8 @@ function hold(connection: FirestoreConnection, holder: Holder, copies: Copies, l
 }
 
 /**
- * Removes a holder from the lease. If the removal fails, the lease expires later. Earlier commits of the holder remain
- * valid.
+ * Removes a holder from the lease. If the removal fails, the lease expires later. This does not affect commits that the
+ * holder has already made.
  */
 async function leave(connection: FirestoreConnection, holder: Holder): Promise<void> {
   const signal = AbortSignal.timeout(RELEASE_MS);

@@ -8,8 +8,8 @@ import { getDocument } from './methods.ts';
 import { getDocuments } from './reads.ts';
 
 /**
- * The field for the id of the commit that last wrote the document. It is not in `documentFieldTypes`, because only this
- * module uses it.
+ * This field of a document contains the id of the commit that last wrote the document. It is not in
+ * `documentFieldTypes`, because only this module uses it.
  */
 const COMMIT_FIELD = 'commit';
 
@@ -23,10 +23,10 @@ export function markCommit(messages: readonly WriteMessage[], id: string): void 
 }
 
 /**
- * Whether an attempt of a commit was applied although its response was lost. Other calls may have changed the documents
- * since. So the function reads earlier and earlier states of a document, until it finds the commit's id, or the state
- * that the commit expected.
- * @param messages the commit's writes, of which one has the id from `markCommit`
+ * Returns whether an attempt of a commit was applied, if the responses were lost. Other calls may have changed the
+ * documents since then. So the function reads earlier and earlier states of a document, until it finds the commit's id,
+ * or the state that the commit expected.
+ * @param messages the commit's writes, of which one contains the id that `markCommit` added
  */
 export async function isCommitted(
   connection: FirestoreConnection,
@@ -37,7 +37,8 @@ export async function isCommitted(
   const hasMark = (document: DocumentMessage | undefined) => document?.fields[COMMIT_FIELD] === id;
   const marked = messages.find(({ update }) => hasMark(update));
   if (marked !== undefined) return everWas(connection, marked, hasMark);
-  // A commit that only deletes stores no id. It counts as applied if each of its documents was missing at some time.
+  // A commit that only deletes stores no id. Such a commit counts as applied if each of its documents was missing at
+  // some time since.
   const keys = writes.map(({ key }) => key);
   const { documents } = await getDocuments(connection, keys, []);
   const present = new Set(keys.filter((_, index) => documents[index]).map((key) => documentName(connection, key)));
@@ -46,7 +47,10 @@ export async function isCommitted(
   return true;
 }
 
-/** Whether the document of a write has met a condition since it had the version that the write expected. */
+/**
+ * Returns whether the document of a write has met a condition at some time since it had the version that the write
+ * expected.
+ */
 async function everWas(
   connection: FirestoreConnection,
   { update, delete: deleted, currentDocument }: WriteMessage,
@@ -62,7 +66,8 @@ async function everWas(
 }
 
 /**
- * The maximum number of earlier states to read. This suffices, because a document changes about once a second at most.
+ * The maximum number of earlier states to read. This number suffices, because a document changes at most about once a
+ * second.
  */
 const MAX_STATES = 100;
 

@@ -1,6 +1,6 @@
-// Encodes and decodes the messages of Firestore's API, with only the fields that the store uses. Google's client would
-// copy every message into further objects. These copies took most of the client's processor time and memory in exports
-// and imports.
+// Encodes and decodes the messages of Firestore's API, with only the fields that the store uses. Google's client is not
+// used for this, because it copies every message into further objects. In exports and imports, these copies took most
+// of the processor time and memory.
 
 import { lengthTag, varintTag, WireReader, WireWriter } from './wireFormat.ts';
 
@@ -55,13 +55,16 @@ export interface Filter {
 }
 
 /**
- * A position in the results of a query. It consists of a value for each field in `orderBy`; the last of these fields is
+ * A position in the results of a query: a value for each field in the query's `orderBy`. The last of these fields is
  * the document's name.
  */
 export interface Cursor {
   readonly texts: readonly string[];
   readonly name: string;
-  /** Whether the position is before the document with these values; otherwise, it is after that document. */
+  /**
+   * True if the position is immediately before the document with these values; false if it is immediately after that
+   * document.
+   */
   readonly before: boolean;
 }
 
@@ -81,8 +84,7 @@ export interface QueryRequest {
 }
 
 /**
- * The expected average size of an encoded write in bytes. Half of the writes are small, because they only reserve a
- * name.
+ * The expected average size of an encoded write in bytes. It is low, because half of the writes only reserve a name.
  */
 const BYTES_PER_WRITE = 512;
 const BYTES_PER_NAME = 128;

@@ -1,5 +1,5 @@
-// The methods of Firestore's API that the store calls. They use the connection of Google's client, but not its own
-// methods, which would pass each document through two further streams.
+// The methods of Firestore's API that the store calls. They use the connection of Google's client, but not the methods
+// of Google's client, which pass each document through two further streams.
 
 import type { Readable } from 'node:stream';
 import { grpc } from 'google-gax';
@@ -33,7 +33,7 @@ interface Method<Request, Response> {
 const commitMethod: Method<Buffer, undefined> = {
   name: 'Commit',
   encode: (request) => request,
-  // Ignore the response, because the store does not use the times in it.
+  // Do not decode the response. It contains only times, which the store does not use.
   decode: () => undefined,
   route: (_request, { database }) => ['database', database],
   timeoutMs: 60_000,
@@ -103,8 +103,8 @@ async function openStream<Request, Response>(
   request: Request,
 ): Promise<ResponseStream> {
   const channel = await channelOf(connection);
-  // Open no stream after an abort, because no caller would read the stream. It would stay open, and an error of the
-  // stream would end the process.
+  // After an abort, do not open a stream, because no caller would read it. The stream would stay open, and its error
+  // would end the process.
   connection.deadline?.cut.throwIfAborted();
   const { path, metadata, options } = describeCall(connection, method, request);
   return channel.makeServerStreamRequest(path, method.encode, method.decode, request, metadata, options);
@@ -112,7 +112,7 @@ async function openStream<Request, Response>(
 
 async function channelOf({ client }: FirestoreConnection): Promise<grpc.Client> {
   const channel = await client.initialize().catch((error: unknown) => {
-    // Remove the failed attempt, because the client would use its result in all later calls.
+    // Remove the result of the failed attempt, because the client would otherwise use this result in all later calls.
     delete client.firestoreStub;
     throw error;
   });

@@ -8,8 +8,8 @@ export interface FirestoreMoment extends Moment {
   readonly timestamp: Timestamp;
 }
 
-// Every response contains the time of the read. To get only this time, read a document that never exists, which costs
-// least.
+// Every response to a read contains the time of the read. To get only this time, read a document that never exists,
+// because this costs least.
 const probe = { collection: 'instance', id: documentId('read time') } as const;
 
 export async function presentMoment(connection: FirestoreConnection): Promise<FirestoreMoment> {

@@ -20,7 +20,7 @@ export interface ReadResult extends VersionedDocuments {
 // limit of 4 MiB.
 const NAMES_PER_REQUEST = 2_000;
 
-/** @param at the past state to read; by default the latest state */
+/** @param at the past state to read; if absent, the latest state */
 export async function getDocuments(
   connection: FirestoreConnection,
   keys: readonly DocumentKey[],
@@ -50,7 +50,8 @@ export async function getDocuments(
 }
 
 /**
- * Collects the responses of a stream. Uses events, because awaiting each response would take longer than receiving it.
+ * Collects the responses of a stream. Uses the stream's events, because a loop that awaits each response takes longer
+ * than receiving the responses.
  */
 async function collectResponses(
   deadline: CallDeadline | undefined,

@@ -18,16 +18,16 @@ import { type ResponseStream, runQuery } from './methods.ts';
 const DOCUMENTS_PER_BATCH = 500;
 
 /**
- * The milliseconds after which a stream that is not read is closed. It is opened again when the consumer continues.
- * Idle streams would prevent other requests, because a connection permits 100 streams and each export uses a stream for
- * each section.
+ * A stream is closed if it is not read for this number of milliseconds. When the consumer continues, a new stream is
+ * opened. Idle streams would prevent other requests, because a connection permits 100 streams and each export uses a
+ * stream for each section.
  */
 const MAX_IDLE_MS = 10_000;
 
 /**
  * Reads the documents of a range at `readTime`. If the consumer is slow, the server may end the call; if the consumer
- * does not read for a while, this function closes the stream. In both cases, and after a temporary error, continues
- * with a new stream after the last document.
+ * does not read for a while, this function closes the stream. In both cases, and after a temporary error, this function
+ * opens a new stream that continues after the last received document.
  */
 export async function* scanFirestore(
   connection: FirestoreConnection,
@@ -71,9 +71,9 @@ interface Inbox {
 }
 
 /**
- * Yields the documents of a query in batches of at most `size`, or fewer if the documents are large. Receives no more
- * than one batch in advance. Cancels the call when the consumer stops. If the call fails, first yields the documents
- * received before the error.
+ * Yields the documents of a query in batches of at most `size`, or in smaller batches if the documents are large.
+ * Receives no more than one batch in advance. Cancels the call when the consumer stops. If the call fails, first yields
+ * the documents received before the error.
  */
 export async function* readBatches(stream: ResponseStream, size: number): AsyncGenerator<DocumentMessage[]> {
   const inbox: Inbox = { documents: [], characters: 0 };
@@ -104,7 +104,7 @@ export async function* readBatches(stream: ResponseStream, size: number): AsyncG
       inbox.characters = 0;
       stream.resume();
       // Yield to the event loop between batches. Otherwise all batches that are already in the connection's window
-      // would be processed without a pause.
+      // would be processed without a pause for other work.
       await yieldToEventLoop();
       if (documents.length > 0) yield documents;
       if (inbox.documents.length > 0 || inbox.end === undefined) continue;

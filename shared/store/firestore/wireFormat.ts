@@ -1,4 +1,4 @@
-// The wire format of Protocol Buffers, limited to what Firestore's messages contain.
+// The wire format of Protocol Buffers, limited to the types of fields that Firestore's messages contain.
 
 const VARINT = 0;
 const FIXED_64 = 1;
@@ -54,7 +54,7 @@ export class WireWriter {
   }
 
   /**
-   * Completes a nested message: writes the header that precedes its fields.
+   * Completes a nested message after its fields were written: writes the header that precedes them.
    * @param sizeBefore the value of `size` before the fields were written
    */
   message(field: number, sizeBefore: number): void {
@@ -109,7 +109,10 @@ export class WireWriter {
   }
 }
 
-/** Reads a message: the caller repeatedly reads a tag and then the value of the field, until the message ends. */
+/**
+ * Reads a message. Until the message ends, the caller must alternately read a tag and the value of the field with this
+ * tag.
+ */
 export class WireReader {
   private readonly bytes: Buffer;
   private position = 0;

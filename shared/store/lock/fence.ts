@@ -53,8 +53,8 @@ export function fencedDocuments(store: DocumentStore, fence: Fence | undefined):
   const transaction: DocumentStore['transaction'] = <Result>(work: TransactionWork<Result>, until?: AbortSignal) =>
     store.transaction<Result>(async (inner, earlier) => {
       const { version, ...copy } = anyCopy(fence);
-      // Read the epoch only in a further attempt, after a conflict. The first attempt requires the versions that the
-      // fence had when the lock was acquired.
+      // The first attempt needs no read, because it requires the versions that the fence had when the lock was
+      // acquired. Read the epoch only in a further attempt, after a conflict.
       if (earlier.length > 0) await requireEpoch(inner, copy, fence);
       inner.hold([earlier.length > 0 ? copy : { ...copy, version }]);
       return work(inner, earlier);

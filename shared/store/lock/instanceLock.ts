@@ -10,7 +10,7 @@ import { instanceBusy } from '../../errors/storeErrors.ts';
  */
 export type LockMode = 'shared' | 'alone';
 
-/** The description of an operation that holds the lock. Calls that wait for the lock receive this description. */
+/** Describes an operation that holds the lock, for the calls that wait for the lock. */
 export interface LockHolder {
   readonly operation: string;
   /** The id of the calling user, or the operating system account that runs the command. */
@@ -24,19 +24,19 @@ export interface LockRequest {
   readonly operation: string;
   readonly caller: string;
   readonly signal: AbortSignal;
-  /** Called when the wait begins, and whenever the lock passes to another operation during the wait. */
+  /** Called when the request begins to wait, and whenever another operation acquires the lock during the wait. */
   readonly onWait?: ((holder: LockHolder) => void) | undefined;
 }
 
 /**
- * Each commit under the lock requires that a document of the fence still has its version or, after a conflict,
- * still contains the epoch. The next operation that holds the lock exclusively changes these documents, so that
- * late commits fail.
+ * The documents of the fence contain the lock's epoch. Each commit under the lock requires that such a document still
+ * has its version or, after a conflict, still contains the epoch. The next operation that excludes the present
+ * operation changes these documents, so that late commits of the present operation fail.
  */
 export interface Fence {
   readonly epoch: string;
   readonly versions: readonly string[];
-  /** Aborts when this process notices that its lease has expired and another process has removed the lease. */
+  /** Aborts when this process notices that its lease has expired, and that another process has removed this lease. */
   readonly lost: AbortSignal;
 }
 
@@ -55,8 +55,8 @@ export interface InstanceLock {
    */
   take(request: LockRequest): Promise<HeldLock>;
   /**
-   * Returns the present position in the order of the database's commits. A transaction can later find the documents
-   * that changed after this position.
+   * Returns the position of the newest commit in the order of the database's commits. With this position, a later
+   * transaction can find the documents that have changed since.
    */
   position(signal: AbortSignal): Promise<string>;
 }
@@ -122,7 +122,8 @@ export function createTake(attempt: Attempt, pollMs: number): InstanceLock['take
         },
       };
     } finally {
-      // The next request in the queue must find out again which operation holds the lock.
+      // Forget the description, because another operation may hold the lock when the next request in the queue begins
+      // its attempts.
       if (queue[0] === request) blocking = undefined;
       queue.splice(queue.indexOf(request), 1);
       change();
@@ -140,8 +141,8 @@ function unknownHolder(): LockHolder {
 }
 
 /**
- * Waits for an event in this process, but only for a limited time. If another process releases the lock, there is no
- * event in this process.
+ * Waits until an operation in this process releases the lock, but only for a limited time, because this process
+ * receives no event when another process releases the lock.
  */
 async function waitFor(event: Promise<void>, milliseconds: number, signal: AbortSignal): Promise<void> {
   const ended = new AbortController();

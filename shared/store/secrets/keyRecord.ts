@@ -18,18 +18,18 @@ export const keyRecordKey: DocumentKey = { collection: 'instance', id: documentI
 const keyRecord = z.object({
   /**
    * The ids of the master keys with which values in the database may be encrypted. New values are encrypted with the
-   * first.
+   * first of these keys.
    */
   ids: z.tuple([z.string()], z.string()),
 });
 
 /**
- * The ids of a database's master keys. An id is derived from its key, so the id shows whether a given key is the right
- * key.
+ * The ids of a database's master keys. An id is derived from its key, so a process can check by the id whether it has
+ * the right key.
  */
 export type KeyRecord = z.infer<typeof keyRecord>;
 
-/** Returns undefined if the database has never contained a secret. */
+/** Undefined if the database has never contained a secret. */
 export async function readKeyRecord(reader: Reader): Promise<KeyRecord | undefined> {
   const [stored] = await reader.getMany([keyRecordKey], ['body']);
   return parseKeyRecord(stored);
@@ -74,8 +74,8 @@ export async function settleKeys(store: UnguardedDocuments, keyring: Keyring): P
 type UnguardedDocuments = Pick<DocumentStore, 'getMany' | 'commit'>;
 
 /**
- * Checks a database before operations, and supplies the key that encrypts new values. `identity rekey` may change the
- * key at any time.
+ * Checks the format and the master keys of a database before operations, and supplies the key that encrypts new values.
+ * `identity rekey` may change the key at any time.
  */
 export interface DatabaseGuard {
   readonly keyring: Keyring;
@@ -83,14 +83,14 @@ export interface DatabaseGuard {
    * Checks the database's format, and whether the keyring contains the database's keys. The store calls it for each
    * operation.
    * @returns undefined if no check is due
-   * @throws IdentityError UNAVAILABLE for another format, and for a missing or wrong key
+   * @throws IdentityError UNAVAILABLE if the database has another format, or if a key is missing or wrong
    */
   check(reader: Reader): Promise<void> | undefined;
   writingKey(store: UnguardedDocuments, transaction: Transaction): Promise<MasterKey>;
 }
 
 /**
- * Creates the guard of an embedded database. Format and keys were checked when the database was opened, and each
+ * Creates the guard of an embedded database. `openStore` has already checked the format and the keys, and each
  * transaction checks the format again. A transaction that writes a secret also reads the id of the current key, and its
  * commit fails if this id changes first. So after a rotation, no value is encrypted with an earlier key.
  */
@@ -111,16 +111,16 @@ export function embeddedGuard(keyring: Keyring): DatabaseGuard {
 const KEY_CHECK_INTERVAL_MS = 60_000;
 
 /**
- * The milliseconds after a key rotation until no process uses an earlier key. A process uses a key for up to a minute
- * after a check, and can then still finish a commit that has begun.
+ * If this number of milliseconds has passed since a key rotation, no process uses an earlier key any more. A process
+ * uses a key for up to a minute after a check, and may then finish a commit that it has begun.
  */
 export const KEY_FENCE_MS = KEY_CHECK_INTERVAL_MS + 15_000;
 
 /**
  * Creates the guard of a database in Cloud Firestore. It checks format and keys at the first operation, and then once a
  * minute, because both can change. Another version may migrate the database, and `identity rekey` may change the keys.
- * A check in every commit would be too slow in Cloud Firestore. A database without a key gets its key with its first
- * secret.
+ * A check in every commit would be too slow in Cloud Firestore. If the database has no key yet, the guard stores the id
+ * of a key when the first secret is written.
  */
 export function sharedGuard(keyring: Keyring): DatabaseGuard {
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -130,7 +130,7 @@ export function sharedGuard(keyring: Keyring): DatabaseGuard {
     const [instance, keys] = await reader.getMany([instanceKey, keyRecordKey], ['body']);
     requireInstanceFormat(instance);
     const record = parseKeyRecord(keys);
-    // If a process has no keys, it neither reads nor writes secrets. So do not check its keys.
+    // A process without keys neither reads nor writes secrets, so do not require keys in such a process.
     if (record !== undefined && !keyring.isEmpty) current = requireKeys(record, keyring);
     checkedAt = startedAt;
   };

@@ -7,18 +7,15 @@ import { generateMasterKey, type MasterKey, parseMasterKeys } from './masterKey.
 
 interface KeySource {
   read(): readonly MasterKey[];
-  /**
-   * This function is absent if the process cannot store keys, because they are in a variable that only the operator
-   * can change.
-   */
+  /** Changes the stored keys. Absent if the keys are in a variable, which only the operator can change. */
   change?(change: (keys: readonly MasterKey[]) => readonly MasterKey[]): void;
   readonly file?: string;
 }
 
 /**
- * The master keys of a process. The keyring keeps every key that it has read, because snapshots may contain values
- * encrypted with an earlier key. If a key is unknown, the keyring reads its source again, because `identity rekey` adds
- * a key while servers run.
+ * The master keys of a process. The keyring keeps every key that it has read, because snapshots may contain values that
+ * were encrypted with an earlier key. If a key is unknown, the keyring reads its source again, because `identity rekey`
+ * adds a key while servers run.
  */
 export class Keyring {
   private readonly source: KeySource;
@@ -28,7 +25,7 @@ export class Keyring {
     this.source = source;
   }
 
-  /** Whether there is no key. A deployed function that does not access secrets has no key. */
+  /** True if there is no key, as in a deployed function that does not access secrets. */
   get isEmpty(): boolean {
     return this.keys().length === 0;
   }
@@ -71,14 +68,14 @@ export class Keyring {
     return key;
   }
 
-  /** The path is undefined if the keys come from a text. */
+  /** The path of the key file; undefined if the keys come from a text. */
   get file(): string | undefined {
     return this.source.file;
   }
 
   /**
-   * Keeps only the keys with these ids in the key file. Moves every other key to a file of its own, because restoring
-   * an earlier backup needs this key. This process keeps all keys in memory.
+   * Keeps only the keys with these ids in the key file. Moves every other key to a file of its own, because a user who
+   * restores an earlier backup needs this key. The keyring in memory still contains all keys.
    */
   retain(ids: readonly string[]): void {
     if (this.keys().some(({ id }) => !ids.includes(id)))
@@ -92,7 +89,7 @@ export class Keyring {
   }
 }
 
-/** The key file may be missing. */
+/** Creates a keyring from a key file. The key file may be missing. */
 export function fileKeyring(file: string): Keyring {
   return new Keyring({ read: () => readKeyFile(file), change: (change) => changeKeyFile(file, change), file });
 }
@@ -154,7 +151,7 @@ function readKeyText(file: string): string | undefined {
 
 /**
  * Replaces the keys in a key file durably and atomically. Only its owner can read the file. First stores each removed
- * key in a file of its own. The incomplete new file also serves as the lock.
+ * key in a file of its own. The incomplete new file also serves as a lock against other processes.
  * @param change returns the new keys
  * @throws IdentityError ABORTED while another process changes the file
  */

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyOb
 
 export interface MasterKey {
   /**
-   * The id of the key, which each encrypted value contains. It is derived from the key, and does not reveal the key.
+   * The id of the key. Each encrypted value contains this id. It is derived from the key, but does not reveal the key.
    */
   readonly id: string;
   readonly text: string;
@@ -10,7 +10,7 @@ export interface MasterKey {
 }
 
 interface KeyLookup {
-  /** @throws IdentityError UNAVAILABLE for an unknown key */
+  /** @throws IdentityError UNAVAILABLE if the key is unknown */
   require(id: string): MasterKey;
 }
 
@@ -37,7 +37,7 @@ const base64 = /^[\w+/-]{43}=?$/;
 const comment = /#.*$/gm;
 
 /**
- * Parses master keys, newest first: 32 bytes each, in base64 or hexadecimal, separated by commas or white space.
+ * Parses master keys, newest first: 32 bytes each, in base64 or hexadecimal. Commas or white space separate the keys.
  * Ignores text from `#` to the end of a line.
  * @returns undefined if the text contains no key, or contains anything else
  */
@@ -65,7 +65,7 @@ export function seal(key: MasterKey, text: string, place: string): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, key.cipherKey, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.from(place));
-  // `final` returns nothing more, because GCM is a stream cipher.
+  // Ignore the result of `final`, which is always empty, because GCM is a stream cipher.
   const encrypted = cipher.update(text, 'utf8');
   cipher.final();
   return `${key.id}.${Buffer.concat([nonce, encrypted, cipher.getAuthTag()]).toString('base64url')}`;

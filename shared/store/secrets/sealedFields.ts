@@ -14,8 +14,8 @@ const sealedLists = new WeakMap<readonly FieldName[], readonly FieldName[]>();
 
 /**
  * Returns the names of the fields to read from the database: each secret is replaced by its encrypted form. For the
- * same list, always returns the same object, because databases cache prepared reads by this object. If `fields`
- * contains no secret, this object is `fields` itself.
+ * same list, always returns the same array, because databases cache prepared reads by the identity of this array. If
+ * `fields` contains no secret, returns `fields` itself.
  */
 export function sealedFieldNames(fields: readonly FieldName[]): readonly FieldName[] {
   const cachedNames = sealedLists.get(fields);
@@ -40,7 +40,7 @@ export function unsealFields(document: DocumentFields, key: DocumentKey, keyring
   return opened;
 }
 
-/** Whether a write sets secrets in clear text, or removes secrets. */
+/** Returns whether a write sets secrets in clear text, or removes secrets. */
 export function hasSecrets(write: Write): boolean {
   if (write.type === 'delete') return false;
   for (const { name } of secrets) if (write.fields[name] !== undefined) return true;
@@ -76,12 +76,12 @@ function bindingOf(document: DocumentKey, name: (typeof secrets)[number]['name']
 
 export const secretCollections: readonly Collection[] = ['users', 'identityProviders'];
 
-/** A read of these fields returns the secrets encrypted. */
+/** The fields with the encrypted forms of all secrets. */
 export const sealedNames: readonly FieldName[] = secrets.map(({ sealedName }) => sealedName);
 
 /**
- * Whether a secret is encrypted with another master key than the key with this id. The document must have been read
- * with `sealedNames`.
+ * Returns whether a secret is encrypted with a master key whose id is not `keyId`. The caller must have read the
+ * document with `sealedNames`.
  */
 export function hasOutdatedSecret(document: DocumentFields, keyId: string): boolean {
   return secrets.some(({ sealedName }) => {
@@ -90,7 +90,10 @@ export function hasOutdatedSecret(document: DocumentFields, keyId: string): bool
   });
 }
 
-/** Encrypts secrets again, with this master key. The document must have been read with `sealedNames`. */
+/**
+ * Decrypts the secrets of a document, and encrypts them with `masterKey`. The caller must have read the document with
+ * `sealedNames`.
+ */
 export function resealFields(
   { id: _id, ...stored }: StoredDocument,
   key: DocumentKey,

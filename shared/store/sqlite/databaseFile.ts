@@ -48,7 +48,7 @@ export function prepareDatabaseFile(file: string, keyring: Keyring): void {
       connection.execute('COMMIT');
     }
     checkFormatAndKeys(connection, keyring);
-    // A file that was restored from a backup is not in WAL mode.
+    // Check the mode, because a file that was restored from a backup is not in WAL mode.
     if (readPragma(connection, 'journal_mode') !== 'wal') enterWalMode(connection);
   } finally {
     connection.close();
@@ -71,8 +71,8 @@ function openWritable(file: string): void {
 const READ_ONLY: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
 
 /**
- * Requires that no other user can have changed the database's files, and makes them readable only by their owner.
- * Ignores missing files.
+ * Requires that no other user can have changed the database's files, and makes these files readable only by their
+ * owner. Ignores missing files.
  * @throws IdentityError PERMISSION_DENIED if another user could have changed a file
  */
 export function protectFiles(file: string): void {
@@ -113,8 +113,8 @@ export function requireFileFormat(connection: SqliteConnection): void {
 }
 
 /**
- * Whether a file has no tables yet. One transaction creates the tables and sets the format, so a file has both or
- * neither.
+ * Returns whether a file has no tables yet. One transaction creates the tables and sets the format, so a file has both
+ * or neither.
  */
 function isUnused(connection: SqliteConnection): boolean {
   return readFileFormat(connection) === 0 && !hasDocuments(connection);
@@ -134,8 +134,8 @@ function hasDocuments(connection: SqliteConnection): boolean {
   return connection.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'documents'`).get() !== undefined;
 }
 
-// Retry, because SQLite ignores the busy timeout when it enters WAL mode. SQLite thus avoids a deadlock of two
-// processes that open the same new file.
+// Retry, because SQLite ignores the busy timeout when it enters WAL mode. It does so to avoid a deadlock if two
+// processes open the same new file.
 function enterWalMode(connection: SqliteConnection): void {
   const deadline = performance.now() + OPEN_TIMEOUT_MS;
   for (;;) {
@@ -151,7 +151,7 @@ function enterWalMode(connection: SqliteConnection): void {
 
 const sqlTypes = { string: 'TEXT', boolean: 'INTEGER', integer: 'INTEGER' } as const;
 
-/** Call this function in a transaction, so that only one of several processes creates a key. */
+/** Call this function in a transaction. Otherwise, several processes could each create a key. */
 function createTables(connection: SqliteConnection, keyring: Keyring): void {
   const columns = storedFieldNames.map((name) => `, ${column(name)} ${sqlTypes[documentFieldTypes[name]]}`).join('');
   connection.execute(
@@ -171,20 +171,19 @@ function createTables(connection: SqliteConnection, keyring: Keyring): void {
 export interface CopyOptions {
   readonly keyring: Keyring;
   readonly complete?: (copy: SqliteConnection) => void;
-  /**
-   * Whether the source is a backup. The copy then ignores a log file next to the backup, because a backup has no log.
-   */
+  /** True if the source is a backup. A backup has no log, so the copy then ignores any log file next to it. */
   readonly isBackup?: boolean;
   readonly warn?: (warning: string) => void;
-  /** Called with the copied share of the database, from 0 to 1. */
+  /** Called during the copy with the share of the database that is already copied, from 0 to 1. */
   readonly onCopied?: (share: number) => void;
 }
 
 /**
  * Copies the present state of a database to a new file, which only its owner can read. Other connections may write to
  * the database during the copy. The copy appears under its name only when it is complete and durable.
- * @throws IdentityError if the source is not the database of an instance, or has another format or another key, before
- * anything is written. Error EEXIST if the target exists; another error if the file system refuses an operation
+ * @throws IdentityError if the source is not the database of an instance, or has another format or another key; this is
+ * checked before anything is written. Error EEXIST if the target exists; another error if the file system refuses an
+ * operation
  */
 export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<void> {
   await access(source);
@@ -205,8 +204,8 @@ export async function copyDatabase(source: string, target: string, options: Copy
 }
 
 /**
- * The offset of a byte in the header of a SQLite file. The byte is 2 if the database uses a write-ahead log, otherwise
- * 1.
+ * The offset of a byte in the header of a SQLite file. The byte at this offset is 2 if the database uses a write-ahead
+ * log, otherwise 1.
  */
 const WRITE_VERSION = 18;
 
@@ -228,7 +227,7 @@ function checkSource(file: string, keyring: Keyring): void {
 
 async function copyPages(source: string, target: string, onCopied: CopyOptions['onCopied']): Promise<void> {
   using database = new DatabaseSync(source, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-  // Without this read transaction, the copy would start again after each commit of another connection.
+  // Begin a read transaction, because the copy would otherwise start again after each commit of another connection.
   database.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
   await backup(database, target, {
     progress: ({ totalPages, remainingPages }) => onCopied?.(1 - remainingPages / totalPages),

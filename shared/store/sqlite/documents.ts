@@ -60,8 +60,8 @@ export function selectDocuments(
 ): VersionedDocuments {
   const documents: (StoredDocument | undefined)[] = [];
   const versions: Version[] = [];
-  // Documents that the same commit wrote have the same version. Reuse the version's text, because creating it takes as
-  // long as reading a field.
+  // Documents that the same commit wrote have the same version. Reuse the text of the previous document's version,
+  // because creating it takes as long as reading a field.
   let last = { version: Number.NaN, text: '' };
   const formatVersion = (version: number) => {
     if (version !== last.version) last = { version, text: versionText(version) };
@@ -85,8 +85,8 @@ export function selectDocuments(
 }
 
 /**
- * The number of documents that a statement reads. Fifty statements for one document each would take three times as
- * long.
+ * The number of documents that a statement reads together. Fifty statements for one document each would take three
+ * times as long as one statement for fifty documents.
  */
 const SELECTED_TOGETHER = 50;
 
@@ -140,8 +140,8 @@ const NEXT_VERSION = 'UPDATE clock SET value = value + 1 RETURNING value';
 const versionRow = z.tuple([z.number()]);
 
 /**
- * Returns the version for all documents that the open transaction of the connection writes. A single counter supplies
- * the versions of all documents, so a document that was deleted and created again gets a new version.
+ * Returns a new version, for all documents that the open transaction of the connection writes. A single counter
+ * supplies the versions of all documents, so a document that was deleted and created again gets a new version.
  */
 export function nextVersion(connection: SqliteConnection): number {
   return versionRow.parse(connection.prepare(NEXT_VERSION).get())[0];
@@ -181,8 +181,8 @@ function changesOne({ changes }: StatementResultingChanges): boolean {
 }
 
 /**
- * Appends the values of the present fields to `values`. Returns a number with a bit for each present field; the bits
- * are in the order of `storedFieldNames`.
+ * Appends the values of the fields that are present to `values`. Returns a number whose bits show which fields are
+ * present, in the order of `storedFieldNames`.
  */
 function addPresent(fields: DocumentChanges, values: SqlValue[]): number {
   let present = 0;

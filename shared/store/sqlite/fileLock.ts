@@ -24,13 +24,13 @@ import { isBusy, isDamaged, withStoreErrors } from './sqliteConnection.ts';
 const POLL_MS = 100;
 
 /**
- * No other module may open the locked file, because closing a second descriptor would release the locks of this
- * process.
+ * No other module may open the locked file, because closing a second descriptor of the file would release the locks of
+ * this process.
  */
 const LOCK_FILE = 'lock.sqlite';
 /**
- * The suffix of the files that describe operations which hold the lock. A process keeps its file locked, so an
- * unlocked file belongs to a killed process.
+ * The suffix of the files that describe operations which hold the lock. A process keeps its file locked while it holds
+ * the lock, so an unlocked file belongs to a killed process.
  */
 const HOLDER = '.holder';
 
@@ -112,8 +112,8 @@ function lockFile(file: string, mode: LockMode): DatabaseSync | undefined {
 }
 
 /**
- * Writes the description of an operation that holds the lock. The file appears under its name only when it is complete
- * and locked.
+ * Writes the description of an operation that holds the lock to a file. The file appears under its name only when it is
+ * complete and locked.
  */
 async function describeHolder(file: string, holder: LockHolder): Promise<DatabaseSync> {
   const unnamed = `${file}.new`;
@@ -131,7 +131,7 @@ async function describeHolder(file: string, holder: LockHolder): Promise<Databas
 }
 
 function writeHolder(database: DatabaseSync, { operation, caller, since }: LockHolder): void {
-  // The file is useless after a crash, so write it without a journal and without syncing.
+  // Write the file without a journal and without syncing, because it is useless after a crash.
   database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE TABLE holder (operation, caller, since)');
   database.prepare('INSERT INTO holder VALUES (?, ?, ?)').run(operation, caller, since);
   database.exec(lockStatements.shared);
@@ -149,7 +149,7 @@ async function findHolder(directory: string): Promise<LockHolder | undefined> {
   return holders.sort((a, b) => b.since.localeCompare(a.since))[0];
 }
 
-/** Returns undefined if no process keeps the file locked. */
+/** Reads a description. Returns undefined if no process keeps its file locked. */
 function readHolder(file: string): LockHolder | 'unreadable' | undefined {
   // Do not create a missing file, because the process that held the lock may have removed it.
   const database = openIfThere(file);
@@ -168,7 +168,7 @@ function readHolder(file: string): LockHolder | 'unreadable' | undefined {
 /** The milliseconds for which this process waits while other processes lock the same file to read it. */
 const LOOK_MS = 100;
 
-/** Other processes may also lock the file to read it, so this function waits for a moment. */
+/** Waits for a moment if the file is locked, because other processes may have locked it only to read it. */
 function describeLocked(database: DatabaseSync): LockHolder | 'unreadable' {
   try {
     database.exec(`PRAGMA busy_timeout = ${LOOK_MS}`);

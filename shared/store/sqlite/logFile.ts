@@ -18,8 +18,8 @@ export class LogFile {
   private descriptor: number | undefined;
 
   /**
-   * @param connection a connection that has read something, so that the log exists. It must stay open as long as this
-   * object, because closing the last connection deletes the log
+   * @param connection a connection that has already read from the database, so that the log exists. It must stay open
+   * as long as this object is in use, because closing the last connection deletes the log
    * @throws Error if the file system refuses to open the log
    */
   constructor(connection: SqliteConnection) {
@@ -27,7 +27,7 @@ export class LogFile {
   }
 
   /**
-   * Resolves when all earlier commits are on the disk. Replaces SQLite's own syncing, which would block the main
+   * Resolves when all earlier commits are on the disk. This replaces SQLite's own syncing, which would block the main
    * thread.
    */
   readonly sync: () => Promise<void> = shareRuns(async () => {
@@ -35,11 +35,11 @@ export class LogFile {
   });
 
   /**
-   * Returns the size of the log in bytes. The size is close to that of the content in use. Once the content is in the
-   * database, the next commit shortens the file to a few megabytes.
+   * Returns the size of the log in bytes. This size is close to the size of the content that is not in the database
+   * yet, because after the content was moved into the database, the next commit shortens the log to a few megabytes.
    */
   size(): number {
-    // The file may be closed already, because a snapshot can be closed after the store.
+    // Check this, because a snapshot can be closed after the store, and the file is then closed already.
     return this.descriptor === undefined ? 0 : fstatSync(this.descriptor).size;
   }
 
@@ -49,9 +49,9 @@ export class LogFile {
   }
 }
 
-/** The number of bytes by which the log grows before its content is moved into the database. */
+/** When the log has grown by this number of bytes, its content is moved into the database. */
 const GROWTH_BYTES = 32 * 2 ** 20;
-/** The maximum number of pages to move while the writer waits. */
+/** The maximum number of pages to move from the log into the database while the writer waits. */
 const LAST_PAGES = 256;
 
 /**
@@ -60,7 +60,10 @@ const LAST_PAGES = 256;
  */
 const progressSchema = z.object({ log: z.number(), checkpointed: z.number() });
 
-/** `PASSIVE` moves the pages that no reader needs. `TRUNCATE` moves all pages and empties the file. */
+/**
+ * `PASSIVE` moves the pages that no reader needs from the log into the database. `TRUNCATE` moves all pages, and
+ * empties the log.
+ */
 type Mode = 'PASSIVE' | 'TRUNCATE';
 
 // The program of the worker thread. It is a text without imports, so that a bundle needs no further file.
@@ -86,8 +89,8 @@ export class Checkpoints {
   private begunAt = 0;
 
   /**
-   * @param betweenCommits runs a function while no commit adds pages to the log. If the function moves all pages, the
-   * next commit reuses the log from its start
+   * @param betweenCommits runs a function while no commit adds pages to the log. If this function moves all pages into
+   * the database, the next commit reuses the log from its start
    */
   constructor(file: string, betweenCommits: Writer['between']) {
     this.file = file;
@@ -95,8 +98,8 @@ export class Checkpoints {
   }
 
   /**
-   * Starts a checkpoint if the log has grown enough since the last checkpoint, or if it exceeds its limit. If it
-   * exceeds its limit, all snapshots have ended, so no reader needs the log.
+   * Starts a checkpoint if the log has grown enough since the last checkpoint, or if it exceeds its limit. In the
+   * second case, all snapshots have ended, so no reader needs the log.
    */
   afterCommit(logBytes: number, isOverLimit: boolean): void {
     if (logBytes < this.begunAt) this.begunAt = 0;
@@ -117,7 +120,10 @@ export class Checkpoints {
     }
   }
 
-  /** Moves pages until only a few remain. Returns false if a snapshot needs the remaining pages. */
+  /**
+   * Moves pages into the database, until only a few remain in the log. Returns false if a snapshot still needs the
+   * remaining pages.
+   */
   private async moveMost(): Promise<boolean> {
     for (let before = -1; ; ) {
       const { log: pages, checkpointed } = await this.move('PASSIVE');

@@ -11,15 +11,16 @@ import { connectSqlite, fromSqliteError, type SqliteConnection } from './sqliteC
 export interface LogLimit {
   readonly file: string;
   readonly log: LogFile;
-  /** The log may exceed the size of the database by this number of bytes. */
+  /** The write-ahead log may be larger than the database by this number of bytes. */
   readonly logMarginBytes: number;
 }
 
 const LOG_CHECK_INTERVAL_MS = 500;
 
 /**
- * The moments of a database that are open for reading. While a moment is open, SQLite keeps every written page in the
- * write-ahead log. If the log exceeds its limit, this class ends all moments, so that writers can continue.
+ * The moments of a database that are open for reading. A moment is a past state of the database. While a moment is
+ * open, SQLite keeps every written page in the write-ahead log. If the log exceeds its limit, this class ends all
+ * moments, so that writers can continue.
  */
 export class Moments {
   private readonly limit: LogLimit;
@@ -31,8 +32,8 @@ export class Moments {
   }
 
   /**
-   * Opens a moment. While a moment is open, a timer checks the size of the log, because other processes write to it
-   * too.
+   * Opens a moment. While a moment is open, a timer checks the size of the log, because other processes also write to
+   * the log.
    */
   open(): SqliteMoment {
     const moment = openSqliteMoment(this.limit.file, () => {
@@ -61,7 +62,7 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** `Moments` can end a moment before its reader disposes of it. */
+/** A moment that `Moments` can end before its reader disposes of it. */
 export interface SqliteMoment extends Moment {
   /**
    * Returns the connection that reads this state of the database.
@@ -78,7 +79,7 @@ export interface SqliteMoment extends Moment {
 function openSqliteMoment(file: string, onEnd: () => void): SqliteMoment {
   const connection = connectSqlite({ file });
   connection.execute('BEGIN');
-  // The first read fixes the state of a read transaction; BEGIN does not.
+  // Read once, because the first read fixes the state that a transaction reads; BEGIN does not.
   connection.prepare('SELECT count(*) FROM (SELECT 1 FROM documents LIMIT 1)').get();
   let hasEnded = false;
   const end = () => {
@@ -99,8 +100,8 @@ function openSqliteMoment(file: string, onEnd: () => void): SqliteMoment {
 }
 
 /**
- * The numbers of documents in a batch. While requests arrive, batches are small, because each request waits for the
- * current batch.
+ * The numbers of documents in a batch. `attended` applies while requests arrive: batches are then small, because each
+ * request waits for the current batch.
  */
 const batchSizes = { attended: 100, unattended: 500 };
 

@@ -17,7 +17,10 @@ export interface SqliteConnection {
   close(): void;
 }
 
-/** The milliseconds for which SQLite waits for a lock of another process by default. The wait blocks this process. */
+/**
+ * The milliseconds for which SQLite waits for a lock of another process unless an option sets another time. The wait
+ * blocks this process.
+ */
 export const BUSY_TIMEOUT_MS = 5_000;
 
 export interface ConnectionOptions {
@@ -28,13 +31,13 @@ export interface ConnectionOptions {
 }
 
 /**
- * The size in bytes to which SQLite shortens the write-ahead log once its content is in the database. Commits were not
- * faster with a larger file. The size of a small file shows how much of the log is in use.
+ * The size in bytes to which SQLite shortens the write-ahead log once its content is in the database. A small file has
+ * the advantage that its size shows how much of the log is in use, and a larger file did not make commits faster.
  */
 export const KEPT_LOG_BYTES = 4 * 2 ** 20;
 /**
- * If the log has this number of pages, a commit itself moves them into the database. Usually, `Checkpoints` has moved
- * them earlier.
+ * If the write-ahead log has this number of pages, a commit itself moves the pages into the database. Usually,
+ * `Checkpoints` moves them before.
  */
 const CHECKPOINT_PAGES = 16_000;
 
@@ -100,7 +103,7 @@ export async function inWriteTransaction<Result>(connection: SqliteConnection, w
 
 /**
  * Begins a write transaction. Returns false if another connection has a write transaction.
- * @throws Error if SQLite fails for another reason; after the deadline, also if another connection has a write
+ * @throws Error if SQLite fails for another reason; after the deadline, also if another connection still has a write
  * transaction
  */
 function begin(connection: SqliteConnection, deadline: number): boolean {
@@ -133,7 +136,7 @@ export const isBusy = (reason: unknown): boolean => isResult(reason, results.bus
 
 export const isDamaged = (reason: unknown): boolean => isResult(reason, results.damaged);
 
-/** @param file the file that the work may enlarge, for the error about a full disk */
+/** @param file the file that `work` may enlarge; the error about a full disk contains it */
 export function withStoreErrors<Result>(work: () => Result, file?: string): Result {
   try {
     return work();
@@ -144,8 +147,8 @@ export function withStoreErrors<Result>(work: () => Result, file?: string): Resu
 
 const DISK_FULL = 'the disk of the database is full: free space in the data directory, then repeat the call';
 /**
- * The reason to report for SQLite's errors of reading and writing. Besides the disk itself, a quota or the network can
- * cause such an error.
+ * The reason to report if SQLite cannot read or write. Not only the disk can cause such an error, but also a quota or
+ * the network.
  */
 const DISK_FAILED =
   'the disk of the database cannot be read or written: check its space, quota and health, then repeat the call';

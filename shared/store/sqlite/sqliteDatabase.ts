@@ -13,8 +13,8 @@ import { insertEvents, openTrail, toTrailError } from './trail.ts';
 import { type Change, createWriter, type Writer } from './writer.ts';
 
 /**
- * A commit may exceed the limit before the snapshots end. With this margin, the log still stays below the size of the
- * database plus 64 MB.
+ * A single commit may make the log exceed its limit before the snapshots end. With this margin, the log still stays
+ * below the size of the database plus 64 MB.
  */
 const LOG_MARGIN_BYTES = 56 * 2 ** 20;
 
@@ -35,13 +35,13 @@ const unattendedAdvice = { ...bulkAdvice, records: 1_000 };
 
 export interface SqliteOptions {
   /**
-   * The write-ahead log may exceed the size of the database by this number of bytes. If the log grows further, the open
+   * The write-ahead log may be larger than the database by this number of bytes. If the log grows further, all open
    * snapshots end.
    */
   readonly logMarginBytes?: number;
   /**
-   * Returns whether requests are likely to wait for this process, so that bulk work should use small batches; by
-   * default false.
+   * Returns whether requests are likely to wait for this process. If so, bulk work should use small batches. If absent,
+   * bulk work always uses large batches.
    */
   readonly isAttended?: (() => boolean) | undefined;
   /** The master keys. The database contains only their ids. */
@@ -51,7 +51,7 @@ export interface SqliteOptions {
 /**
  * Opens the embedded database, which is one file. Creates a missing file, which only its owner can read. Several
  * processes may open the file at the same time. Their write transactions run one at a time; a write throws UNAVAILABLE
- * after waiting some seconds for another process. If writes make the write-ahead log exceed its limit, reads of open
+ * if it has waited some seconds for another process. If writes make the write-ahead log exceed its limit, reads of open
  * snapshots throw ABORTED.
  * @throws IdentityError UNAVAILABLE if another process keeps the file locked, the master key is missing or wrong, or
  * the file has another format; INTERNAL if the file is not a database

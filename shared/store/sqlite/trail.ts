@@ -5,10 +5,10 @@ import { fromSqliteError, type SqliteConnection, withStoreErrors } from './sqlit
 import type { Writer } from './writer.ts';
 
 /**
- * Creates the table of the audit trail. The position of an event is its time in microseconds or, if the newest event
- * has no smaller position, the newest position plus one. So positions follow the order of commits, even if the clocks
- * of processes differ. No position is smaller than the event's time. So after a backup is restored, new events get
- * greater positions than the events that the restore lost.
+ * Creates the table of the audit trail. The position of an event is the greater of two numbers: its time in
+ * microseconds, and the newest event's position plus one. Because of the second number, positions follow the order of
+ * commits, even if the clocks of processes differ. Because of the first number, after a backup is restored, new events
+ * get greater positions than the events that the restore lost.
  */
 export const CREATE_TRAIL = 'CREATE TABLE trail (position INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT';
 

@@ -12,9 +12,9 @@ export type Change = (connection: SqliteConnection, version: number) => void;
 export interface Writer {
   /**
    * Applies a change in a transaction. Small changes that arrive together share a transaction, because a commit takes
-   * longer than the changes. If a change throws, only its own writes are rolled back. A failed change also settles only
-   * after the commit, because it may have read what another change wrote. If the commit fails, all changes of the
-   * transaction fail.
+   * longer than the changes. If a change throws, only its own writes are rolled back. The promise of a failed change
+   * also settles only after the commit, because the change may have read what another change of the transaction wrote.
+   * If the commit fails, all changes of the transaction fail.
    */
   apply(change: Change, size: 'small' | 'bulk'): Promise<void>;
   /** Runs work while this process has no open write transaction. */
@@ -23,7 +23,10 @@ export interface Writer {
 }
 
 export interface WriterHooks {
-  /** Returns the version of the transaction. If this function throws, all changes of the transaction fail. */
+  /**
+   * Called at the start of a transaction. Returns the version of the transaction. If it throws, all changes of the
+   * transaction fail.
+   */
   onBegin(): number;
   onCommit(): void;
   /** Resolves when all commits so far are on the disk. */
@@ -39,8 +42,8 @@ interface Member {
 }
 
 /**
- * Creates the writer of a database. No other code may write through this connection. The writer waits for locks of
- * other processes with timers, so SQLite does not block this process.
+ * Creates the writer of a database. No other code may write through this connection. If another process holds a lock,
+ * the writer waits with timers, because SQLite's own wait would block this process.
  */
 export function createWriter(connection: SqliteConnection, hooks: WriterHooks): Writer {
   // SQLite would block the main thread to sync each commit. The hook `sync` syncs commits instead.
@@ -113,7 +116,8 @@ async function commitGroup(
   try {
     const outcomes = await inWriteTransaction(connection, () => {
       const version = hooks.onBegin();
-      // Use no savepoint for a single change, such as a bulk change, because SQLite would copy every changed page.
+      // Use no savepoint for a single change, because SQLite would copy every changed page. A bulk change is always
+      // single.
       return group.map(({ change, settled }) => ({
         settled,
         failure:
@@ -129,7 +133,10 @@ async function commitGroup(
   }
 }
 
-/** Calls `onCommit`. If this fails, the changes are still committed, and the next commit calls `onCommit` again. */
+/**
+ * Calls `onCommit`. Ignores an error of `onCommit`, because the changes are already committed, and the next commit
+ * calls `onCommit` again.
+ */
 function reportCommit(hooks: WriterHooks): void {
   try {
     hooks.onCommit();
