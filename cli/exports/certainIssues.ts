@@ -36,8 +36,8 @@ const excluded = new Set<string | undefined>([
 
 /**
  * Finds the issues that every import of a valid file will have. To find them, imports the file into an empty instance
- * that stores nothing. The empty instance has the same default for login names as the exporting instance. Memory does
- * not grow with the file.
+ * that stores nothing. By default, login names in this instance must be unique within the same scope as in the
+ * exporting instance: an organisation or the whole instance. Memory does not grow with the file.
  */
 export async function findCertainIssues(
   { open }: Pick<ExportFile, 'open'>,

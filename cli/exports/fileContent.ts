@@ -64,8 +64,8 @@ export async function makeRepeatable(
 
 /**
  * Stores bytes. If an error occurs, closes the storage.
- * @throws IdentityError SPOOL_FULL or SPOOL_UNUSABLE if the bytes cannot be stored. Also throws the errors of reading
- * the bytes, and the signal's reason
+ * @throws IdentityError SPOOL_FULL or SPOOL_UNUSABLE if the bytes cannot be stored
+ * @throws the error of reading the bytes, or the signal's reason
  */
 export async function storeContent(
   bytes: AsyncIterable<Uint8Array>,

@@ -161,7 +161,7 @@ export class FileFacts implements RecordVisitor {
   }
 
   /**
-   * @param forZitadel whether the target is ZITADEL, instead of an instance of this service
+   * @param forZitadel true if the target is ZITADEL, false if it is an instance of this service
    * @param asked the kinds of secrets that the call requested
    */
   leftToDo(request: ExportedRequest, forZitadel = false, asked?: SecretSelection): readonly CountedEntry[] {

@@ -68,7 +68,7 @@ export function accepts({ accepted = [] }: AcceptedLosses, loss: AcceptableLoss)
 
 /** The content of an export. A caller can read the content once or repeatedly, and must dispose of this object. */
 export interface ExportFile extends AsyncDisposable {
-  /** Whether a caller may call `open` repeatedly, and receives the same bytes each time. */
+  /** Whether a caller may call `open` several times. Each call then yields the same bytes. */
   readonly isRepeatable: boolean;
   /** The number of bytes that `open` yields. Undefined if it is unknown before the content is read. */
   readonly size?: number | undefined;
@@ -124,8 +124,8 @@ export interface FilePlace extends Source {
   /**
    * Stores a new file. Compresses it if its name ends in `.gz`. The file appears under its name only after it is
    * complete.
-   * @throws IdentityError if the file already exists, or if the place is full or not writable. Also throws the errors
-   * of reading `content`
+   * @throws IdentityError if the file already exists, or if the place is full or not writable
+   * @throws the error of reading `content`
    */
   store(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile>;
   /** Throws an error if a file with the place's name already exists. Undefined if only `store` can check this. */
@@ -180,7 +180,7 @@ export interface DatabasePlace extends Source {
    */
   prepareImport?(database: RunDatabase, signal: AbortSignal): Promise<PreparedImport | undefined>;
   /**
-   * Lists the organisations of the place. If the place is ZITADEL, the list also contains deleted organisations.
+   * Lists the organisations of the place. For ZITADEL, the list includes deleted organisations.
    * @throws IdentityError if the place cannot be read
    */
   organisations(signal: AbortSignal): Promise<readonly ListedOrganisation[]>;

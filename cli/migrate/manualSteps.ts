@@ -115,8 +115,8 @@ function sourceObject(from: string): ManualStep[] {
 }
 
 /**
- * Lists a step for each organisation that only the target has, if there is evidence that it came from the source. The
- * step deletes the organisation.
+ * Lists a step for each organisation that only the target has, if evidence shows that the organisation came from the
+ * source. The step deletes the organisation.
  */
 export function listOrganisationDeletions(
   { to, secretFiles }: MigrationSettings,

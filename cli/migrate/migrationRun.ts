@@ -121,8 +121,8 @@ export class MigrationRun implements AsyncDisposable, CallContext {
   }
 
   /**
-   * The time when this run began to read the source. For a file, the time of its export according to its manifest, if
-   * known.
+   * The time when this run began to read the source. If the source is a file, the time of its export according to its
+   * manifest. Undefined if this time is unknown.
    */
   get sourceReadAt(): string | undefined {
     return this.isFromFile ? this.exported.inspection.manifest?.readTime : this.attempts.get(EXPORTING)?.startedAt;

@@ -107,7 +107,7 @@ interface MigrationProof {
   readonly differencesOmitted: number;
   /** Organisations that only the target has, and for which there is no evidence that they came from the source. */
   readonly others: readonly { readonly orgId: string; readonly name: string }[];
-  /** Whether the source is the same as when it was exported; absent if this is unknown. */
+  /** True if the source has not changed after the export. Absent if this is unknown. */
   readonly sourceUnchanged?: boolean;
 }
 
@@ -167,7 +167,7 @@ export interface ShownOptions extends Pick<ImportRequestOptions, 'onConflict' | 
   readonly secrets: readonly string[];
 }
 
-/** The deletions are absent without `--mirror`. */
+/** The deletions are absent if the call does not have `--mirror`. */
 interface Listed extends Partial<MirrorDeletions> {
   readonly source: MigrationSide;
   readonly target: MigrationSide;

@@ -25,8 +25,8 @@ export interface Proved extends Pick<MigrationResult, 'proof' | 'credentials' | 
 }
 
 /**
- * Compares both sides after a migration. If the command cannot read the target, compares only the checksum of the
- * stored bytes.
+ * Compares source and target after a migration. If the command cannot read the target, compares only the checksum of
+ * the stored bytes.
  */
 export async function prove(run: MigrationRun, plan: MigrationPlan, sides: OpenSides): Promise<Proved> {
   return (await isReadable(run, sides.target.place)) ? proveByFields(run, plan, sides) : proveByChecksum(run, plan);

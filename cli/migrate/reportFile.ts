@@ -25,7 +25,8 @@ function printerOf(report: string): Printer | undefined {
 
 /**
  * Requires that the file of the report has a known extension and does not exist.
- * @throws IdentityError USAGE_INVALID if the extension is unknown. Also throws the errors of `requireFreeFile`
+ * @throws IdentityError USAGE_INVALID if the extension is unknown
+ * @throws the errors of `requireFreeFile`
  */
 export async function requireReportable(report: string | undefined): Promise<void> {
   if (report === undefined) return;

@@ -60,8 +60,8 @@ export const recordContent = z.object({
 
 export interface RecordContent extends Readonly<z.infer<typeof recordContent>> {
   /**
-   * Paths of secrets that the record certainly does not have. This is certain if the record contains no secret of a
-   * kind, although its side exports all secrets of this kind.
+   * Paths of secrets that the record certainly does not have. This is certain if the record's side exports all secrets
+   * of a kind, and the record contains none.
    */
   readonly lacks?: readonly string[];
 }

@@ -133,7 +133,7 @@ export class ComparedSides {
     this.expected = new BoundedList(maxListed, [], MAX_LISTED_BYTES);
   }
 
-  /** Whether there is no unexpected difference. */
+  /** True if all differences are expected. */
   get isEqual(): boolean {
     return this.differences.size === 0;
   }

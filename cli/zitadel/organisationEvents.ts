@@ -1,4 +1,4 @@
-// Reads the organisations of ZITADEL from events, because only events also show deleted organisations.
+// Reads the organisations of ZITADEL from events, because ZITADEL's searches do not return deleted organisations.
 
 import type { ListedOrganisation } from '../exports/placeInterfaces.ts';
 import type { ZitadelConnection } from './zitadelConnection.ts';

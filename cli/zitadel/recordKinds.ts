@@ -22,8 +22,8 @@ export interface CreationEvent {
    */
   readonly aggregateId?: FieldPath;
   /**
-   * The fields of the event that identify the record. Each key is the name of such a field. Its value is the path of
-   * the record's field that contains the same text.
+   * The fields of the event that identify the record. Each key is the name of a field in the event. Its value is the
+   * path of the field in the record that contains the same text.
    */
   readonly fields?: Readonly<Record<string, FieldPath>>;
   /** Whether the record can belong to another organisation than the aggregate. */
@@ -60,12 +60,12 @@ export interface IdSpace {
   readonly parentField?: string;
   /**
    * The field of an event that contains the id of another organisation. Records of that organisation may refer to the
-   * record as if it were their own.
+   * record.
    */
   readonly openTo?: string;
   /**
-   * Whether an aggregate never accepts the id of a deleted record again. If an import uses the id again, ZITADEL
-   * reports that the record exists.
+   * Present if an aggregate accepts each id only once, even after the deletion of the record. If an import uses the id
+   * of a deleted record, ZITADEL reports that the record exists.
    */
   readonly isUsedOnce?: true;
   /**
@@ -314,7 +314,7 @@ const application = {
     search: {
       find: async ({ calls, find }, apps) => {
         const records: FoundRecord[] = [];
-        // ZITADEL's exports never contain SAML applications, so the search leaves them out too.
+        // This search ignores SAML applications, because ZITADEL's exports never contain them.
         for (const projectId of new Set(apps.map((app) => textAt(app, 'app.projectId', ''))))
           for (const { id, state, config } of await find((query) => calls.listApps({ projectId, query })))
             if (config.case !== 'samlConfig')

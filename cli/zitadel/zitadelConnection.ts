@@ -63,7 +63,8 @@ const zitadelErrorBody = z.looseObject({ code: z.number().optional(), message: z
 
 /**
  * Sends an idempotent request without a token. Repeats the request if ZITADEL is unavailable.
- * @throws IdentityError UNAVAILABLE if no attempt succeeds, or ZITADEL_CALL_FAILED if the response is too large
+ * @throws IdentityError UNAVAILABLE if no attempt succeeds
+ * @throws IdentityError ZITADEL_CALL_FAILED if the response is too large
  */
 export async function send(
   connection: ZitadelServer,

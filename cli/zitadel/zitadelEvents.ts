@@ -74,7 +74,7 @@ async function* readPages(
     if (added.length > 0) yield added;
     const last = page.at(-1);
     if (last === undefined || page.length < EVENTS_PER_PAGE) return;
-    // Events of the same time can be on two pages. So the next page begins again with the time of the last event;
+    // Two pages can contain events of the same time. So the next page begins with the time of the last event, and
     // events that were already read are skipped.
     const next = last.createdAt - 1n;
     if (next === after) throw tooManyAtOnce(connection, query);

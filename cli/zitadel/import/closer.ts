@@ -41,8 +41,8 @@ const defaultPolls: RetryPolicy = { attempts: () => 10, initialDelayMs: 250, max
 const usersFirst = closables.filter(({ isAtOnce }) => isAtOnce === true).flatMap(({ sections }) => sections);
 
 /**
- * Reads ZITADEL's events after closing records, to verify that the records are closed. For users, also verifies this
- * with ZITADEL's search.
+ * Closes records, and reads ZITADEL's events to verify that the records are closed. For users, ZITADEL's search must
+ * show this as well.
  */
 export class Closer {
   private readonly connection: ZitadelConnection;

@@ -264,8 +264,9 @@ async function compareWithTarget(
 const defaultPolls: RetryPolicy = { attempts: () => 14, initialDelayMs: LAG_MS, maxDelayMs: 10_000 };
 
 /**
- * Decides the outcomes of records for which ZITADEL has no creation event from this import. Some records existed
- * before, but were not visible then. Other records were sent, and ZITADEL reported no error.
+ * Decides the outcomes of records for which ZITADEL has no creation event from this import. Some of these records
+ * existed before the import, but were not visible then. For the others, which the import has sent, ZITADEL has reported
+ * no error.
  * @returns whether there were such records
  */
 async function settleExisting(file: ComparedFile): Promise<boolean> {

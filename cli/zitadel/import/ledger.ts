@@ -445,7 +445,10 @@ export class ImportLedger {
     return columns === undefined ? undefined : idRow.parse(columns).id;
   }
 
-  /** Stores the decision about a record. Nested records without an outcome get the same outcome. */
+  /**
+   * Stores the decision about a record. If a nested record has no outcome, it gets the outcome of the record that
+   * contains it.
+   */
   enter({ position }: Pick<LedgerRecord, 'position'>, entry: LedgerEntry): void {
     const { found: is = null, foreseen = null, outcome: settled = null, issues = [] } = entry;
     const assignments = 'found = coalesce(?, found), foreseen = coalesce(?, foreseen)';

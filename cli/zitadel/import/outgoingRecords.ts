@@ -38,7 +38,7 @@ const ENVELOPE_BYTES = 64;
 interface RequestScope {
   readonly records: number;
   readonly imports: ImportFacts;
-  /** Whether all records of the request must belong to the same organisation. */
+  /** Whether the request may contain only records of a single organisation. */
   readonly isApart: boolean;
 }
 

@@ -304,7 +304,7 @@ class ImportSender {
     ledger.withholdDependents();
   }
 
-  /** @throws IdentityError if the request fails and a smaller request would fail too */
+  /** @throws IdentityError if the request fails, and would fail even with fewer records */
   private async attempt(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<Answer> {
     const request = fromJsonString(importData.input, importBody(records, `${TIMEOUT_MS}ms`));
     const options = { orgId, timeoutMs: TIMEOUT_MS + ROUND_TRIP_MS };

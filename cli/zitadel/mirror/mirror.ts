@@ -34,14 +34,14 @@ interface MirroredFile {
 type Origins = ReadonlyMap<string, Origin>;
 
 /**
- * Deletes records in ZITADEL that the file does not contain. Deletes nothing if a record of the file fails, or if a
- * record must not be deleted. Also deletes nothing if another user has created or changed a record to delete.
+ * Deletes records in ZITADEL that the file does not contain. Deletes nothing if a record of the file fails, if a record
+ * must not be deleted, or if another user has created or changed a record to delete.
  */
 export class Mirror {
   readonly doomed: DoomedRecords;
   private readonly connection: ZitadelConnection;
   private readonly file: MirroredFile;
-  /** The users to delete who have roles in the instance. ZITADEL deletes these roles too. */
+  /** Those users to delete who have roles in the instance. ZITADEL deletes the roles together with the users. */
   private readonly along: readonly InstanceMember[];
   private origins: Origins = new Map();
   private isDeleting = false;

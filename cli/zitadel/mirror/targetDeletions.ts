@@ -254,7 +254,7 @@ const aggregates = new Map(
   }),
 );
 
-/** Returns the paths of the record's parents. If ZITADEL deletes a parent, it deletes the record too. */
+/** Returns the paths of the record's parents. If ZITADEL deletes a parent, it deletes the record with it. */
 function parentPaths({ record }: LedgerRecord): string[] {
   const { section, orgId, json } = record;
   const referenced = planReferences(record).filter(({ reference }) => !isOfList(reference));

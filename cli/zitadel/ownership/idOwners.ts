@@ -95,7 +95,7 @@ function nameOf(space: IdSpace): string {
 }
 
 /**
- * Whether a reference means that the referring record is a part of the other record. Both records must then belong to
+ * True if a reference shows that the referring record is a part of the other record. Both records must then belong to
  * the same organisation. A person's link is not a part of an identity provider, because the provider may belong to the
  * instance.
  */
@@ -168,7 +168,7 @@ export class IdOwners implements RecordVisitor {
     for (const space of new Set(spaces.values())) await this.readSpace(connection, space);
   }
 
-  /** Reads the owners of the ids in the given paths again. The ids must be ids of aggregates. */
+  /** Updates the owners of the ids in the given paths. The ids must be ids of aggregates. */
   async refreshIds(connection: ZitadelConnection, paths: readonly string[]): Promise<void> {
     const aggregateIds = paths.map(idOf).filter((aggregateId) => aggregateId !== undefined);
     for (const [space, ids] of Map.groupBy(aggregateIds, ({ space }) => space)) {

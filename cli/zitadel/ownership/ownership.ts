@@ -11,7 +11,7 @@ export interface IdOwner {
   readonly noun: string;
   readonly aggregateId: string;
   readonly state: 'live' | 'deleted' | 'deletedWithOrganisation';
-  /** The id of another organisation whose records may refer to this record as if it were their own. */
+  /** The id of another organisation whose records may refer to this record. */
   readonly openTo?: string | undefined;
   /** Present if no record in ZITADEL has the id, but an earlier record of the file uses it. */
   readonly isOfFile?: true;
@@ -79,7 +79,7 @@ export function decideOwnership(
   return { outcome: 'free' };
 }
 
-/** Whether records of an organisation may refer to a record with the given owner as if it were their own. */
+/** True if records of an organisation may refer to a record with the given owner. */
 export function mayReferTo(orgId: string, owner: IdOwner | undefined): boolean {
   return owner === undefined || owner.state !== 'live' || owner.orgId === orgId || owner.openTo === orgId;
 }
