@@ -6,20 +6,23 @@ export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** `nesting` is the maximum depth of nested objects and lists. */
+/** The limits for a JSON text. `nesting` is the maximum depth of objects and lists inside each other. */
 export const jsonLimits = { nesting: 100 } as const;
 
 export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Measures the white space around the boundaries between chunks. A run of white space may span several chunks. */
+/**
+ * Measures white space at the beginnings and ends of chunks. A run of white space may begin in one chunk and end in a
+ * later chunk.
+ */
 export class WhiteSpaceRun {
   private length = 0;
 
   /**
-   * Adds the next chunk, and returns the length of the longer of two runs of white space: the run at the chunk's end,
-   * and the run at its start, which may begin in earlier chunks. Ignores white space between other bytes.
+   * Reads the next chunk, and returns the length of the longer of two runs of white space: the run at the end of the
+   * chunk, and the run at its beginning, which may have begun in earlier chunks. Ignores white space inside the chunk.
    */
   add(chunk: Uint8Array): number {
     let start = 0;

@@ -10,7 +10,10 @@ import {
   QUOTE,
 } from './bytes.ts';
 
-/** The state of a search for the end of a JSON value. `names` is the number of field names found so far. */
+/**
+ * The progress of a search for the end of a JSON value. `names` is the number of field names that the search has
+ * passed.
+ */
 export interface EndSearch {
   depth: number;
   isInText: boolean;

@@ -38,7 +38,8 @@ export function locatedMessage({ path, message }: JsonError): string {
 }
 
 /**
- * Adds the line and the column of the error's position to the message.
+ * Returns the error with the line and the column of its position in the message. Returns the error unchanged if the
+ * position is unknown.
  * @param content the whole input, which the function reads from the start
  */
 export async function withLine(error: JsonError, content: AsyncIterable<Uint8Array>): Promise<JsonError> {

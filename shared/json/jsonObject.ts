@@ -15,8 +15,8 @@ export function parseObject(text = '{}'): JsonObject {
 }
 
 /**
- * Parses a text; returns undefined if the text is not JSON. As no schema accepts undefined, a validation of the result
- * then fails.
+ * Parses a JSON text. Returns undefined if the text is not JSON: no schema accepts undefined, so the caller's
+ * validation then fails.
  */
 export function parseIfJson(text: string): unknown {
   try {
@@ -82,8 +82,8 @@ export function putAt(record: JsonObject, path: string, value: unknown): void {
 }
 
 /**
- * Returns the text at a path, and unsets the field. For a path such as `user.hashedPassword.value`, also unsets
- * `user.hashedPassword` if this object is then empty.
+ * Unsets the text at a path in `record`, and returns the text. For a path such as `user.hashedPassword.value`, also
+ * unsets `user.hashedPassword` if this object is empty afterwards.
  */
 export function takeAt(record: JsonObject, path: string): string | undefined {
   const names = path.split('.');
@@ -100,7 +100,7 @@ export function takeAt(record: JsonObject, path: string): string | undefined {
   }
   const name = names[last] ?? path;
   const taken = direct[name];
-  // Do not delete the field, because V8 accesses objects with deleted fields slowly.
+  // Set the field to undefined instead of deleting it, because V8 accesses objects with deleted fields slowly.
   if (taken !== undefined) direct[name] = undefined;
   if (inner !== undefined && holder !== undefined && hasNoValues(holder)) inner[names[1] ?? path] = undefined;
   return typeof taken === 'string' && taken !== '' ? taken : undefined;

@@ -1,10 +1,16 @@
 const INVALID_TEXT = 'invalid escape, or an unescaped control character, in a text';
 const INVALID_SCALAR = 'expected a value, but found an invalid number, or a misspelled true, false or null';
 
-/** Matches an escape sequence in JSON. The group `half` matches a surrogate without the other half of its pair. */
+/**
+ * Matches an escape sequence in JSON. The group `half` matches an escape for one half of a surrogate pair without the
+ * other half.
+ */
 const ESCAPE = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F]|(?<half>u[dD][89a-fA-F])|.)/g;
 
-/** Whether a JSON text has an escape for only one half of a surrogate pair. No database can store such a text. */
+/**
+ * True if a JSON text has an escape for one half of a surrogate pair without the other half. No database can store such
+ * a text.
+ */
 function hasHalfPair(text: string): boolean {
   return text.includes('\\u') && text.matchAll(ESCAPE).some(({ groups }) => groups?.half !== undefined);
 }

@@ -1,5 +1,5 @@
-// Splits a JSON document of any size while its bytes arrive. The splitter checks only the structure around the values
-// that it keeps; JSON.parse checks the kept values.
+// Splits a JSON document of any size while its bytes arrive. The splitter itself checks only the structure of the
+// document outside the values that it returns. JSON.parse checks the returned values.
 
 import { isUtf8 } from 'node:buffer';
 import {
@@ -47,11 +47,11 @@ export interface SplitValue {
   readonly kind: ValueKind;
   readonly start: number;
   readonly end: number;
-  /** The number of field names in the value, including the fields of inner objects. */
+  /** The number of field names in the value, including the names in inner objects. */
   readonly names: number;
   /**
-   * The value's JSON; empty if the value was skipped or dropped (see `Treatment`). For a held value, each character
-   * stands for one byte.
+   * The value's JSON. Empty if the splitter skipped or dropped the value (see `Treatment`). If the value was held, each
+   * character stands for one byte.
    */
   readonly text: string;
   /** The parsed value; undefined if the value was skipped, dropped or held. */
@@ -61,11 +61,11 @@ export interface SplitValue {
 export interface SplitLimits {
   /** The maximum size of a kept value. */
   readonly valueBytes: number;
-  /** The maximum number of fields in an object with the treatment `enter`. */
+  /** The maximum number of fields in an object whose treatment is `enter`. */
   readonly fields: number;
   /**
-   * Whether an object may have more than `fields` fields. The splitter does not check that the names of the further
-   * fields are unique.
+   * True if an object may have more fields than `fields`. The splitter then does not check whether the names of the
+   * additional fields are unique.
    */
   readonly hasFurtherFields?: boolean;
 }
@@ -81,11 +81,14 @@ interface RunningValue {
   readonly kind: ValueKind;
   readonly start: number;
   readonly isName: boolean;
-  /** If the value is too large, the splitter only checks and drops it (true), or rejects it (false). */
+  /**
+   * What happens if the value is too large. If true, the splitter only checks the value's syntax, and drops the value.
+   * If false, the splitter rejects the value.
+   */
   readonly isOptional: boolean;
   readonly isHeld: boolean;
   isKept: boolean;
-  /** Checks the value's syntax; present only if the value is too large to keep. */
+  /** Checks the value's syntax piece by piece. Present only if the value is too large to keep. */
   check?: ValueCheck;
   readonly search: EndSearch;
 }
@@ -101,8 +104,8 @@ type Expectation = 'value' | 'first' | 'name' | 'colon' | 'separator' | 'end';
 
 /**
  * Splits a JSON object or list that arrives in chunks, and returns each value when its end has arrived. Keeps at most
- * one value at a time. Checks that field names are unique in objects with the treatment `enter`; for kept values,
- * `uniqueValue` checks this.
+ * one value at a time. Checks that field names are unique in objects whose treatment is `enter`. `uniqueValue` checks
+ * this in the returned values.
  */
 export class JsonSplitter {
   private readonly treat: Treat;
@@ -111,18 +114,18 @@ export class JsonSplitter {
   private readonly path: (string | number)[] = [];
   private expect: Expectation = 'value';
   /**
-   * The first `remaining` bytes of this buffer must be processed again, together with the next chunk. Its other bytes
-   * are unused.
+   * The first `remaining` bytes of this buffer are not processed yet, or must be processed again with the next chunk.
+   * The other bytes of the buffer are free space.
    */
   private buffer: Buffer = Buffer.alloc(0);
   private remaining = 0;
-  /** The offset of the buffer's first byte in the input. */
+  /** The position in the input of the buffer's first byte. */
   private offset: number;
   private running: RunningValue | undefined;
-  /** The position in the buffer at which the search for the end of the running value continues. */
+  /** The position in the buffer up to which the end of the running value was searched. The search continues there. */
   private scanned = 0;
 
-  /** @param offset the offset of this input's first byte, if this input is a part of a larger input */
+  /** @param offset the position of the first byte that `push` receives, if the bytes are a part of a larger input */
   constructor(treat: Treat, limits: SplitLimits, offset = 0) {
     this.treat = treat;
     this.limits = limits;
@@ -141,7 +144,7 @@ export class JsonSplitter {
     while (at < bytes.length) {
       const { running } = this;
       if (running === undefined) {
-        // An error about an unexpected character quotes the character, so wait until all its bytes have arrived.
+        // An error about an unexpected character quotes it, so wait until all bytes of the character have arrived.
         if (isCutAt(bytes, at)) break;
         at = this.readStructure(bytes, at);
       } else {
@@ -163,14 +166,17 @@ export class JsonSplitter {
     if (this.expect !== 'end' || this.remaining > 0) throw this.error('unexpected end of JSON input');
   }
 
-  /** The offset in the input at which a skipped value starts, if its end has not arrived yet; otherwise undefined. */
+  /**
+   * The offset in the input at which a skipped value starts, if the value's end has not arrived yet; otherwise
+   * undefined.
+   */
   get skippedStart(): number | undefined {
     return this.running?.isKept === false ? this.running.start : undefined;
   }
 
   /**
-   * Appends a chunk to the remaining bytes. Doubles the buffer if it is full, so that a large value in many small
-   * chunks is rarely copied.
+   * Appends a chunk to the remaining bytes, and returns all of them. Doubles the buffer if it is full: a large value
+   * that arrives in many small chunks is then copied only a few times.
    */
   private append(chunk: Buffer): Buffer {
     const length = this.remaining + chunk.length;
@@ -183,7 +189,10 @@ export class JsonSplitter {
     return this.buffer.subarray(0, length);
   }
 
-  /** Retains bytes until the next chunk: all bytes of a value to keep, otherwise only the bytes from `at` on. */
+  /**
+   * Keeps bytes until the next chunk arrives: all bytes of a value that must be returned, otherwise only the bytes from
+   * `at` on.
+   */
   private retain(bytes: Buffer, at: number): void {
     const { running } = this;
     if (running !== undefined) this.checkSize(running, bytes, at);
@@ -194,16 +203,16 @@ export class JsonSplitter {
     this.scanned = at - from;
   }
 
-  /** Moves `rest` to the start of the buffer. `rest` may already be a part of the buffer. */
+  /** Moves the bytes `rest` to the start of the buffer. They may already be in the buffer. */
   private keep(rest: Buffer): void {
     if (rest.length > this.buffer.length) this.buffer = Buffer.allocUnsafe(rest.length);
     rest.copy(this.buffer);
   }
 
   /**
-   * Rejects a running value that exceeds the maximum size. If the value is optional, starts to check its pieces
-   * instead.
-   * @param at the position up to which the search for the value's end has come
+   * If a running value exceeds the maximum size, rejects it, or starts to check it piece by piece if the value is
+   * optional.
+   * @param at the position in `bytes` up to which the value's end was searched
    */
   private checkSize(running: RunningValue, bytes: Buffer, at: number): void {
     const { valueBytes } = this.limits;
@@ -283,7 +292,7 @@ export class JsonSplitter {
     return at;
   }
 
-  /** Ends a value whose last byte is before `at`. Adds the value to `values` unless it is a field name. */
+  /** Ends a value or field name whose last byte is before `at`. Adds a value to `values`. */
   private complete(running: RunningValue, bytes: Buffer, at: number, values: SplitValue[]): void {
     this.checkSize(running, bytes, at);
     const { kind, start, isName, isHeld, isKept, search, check } = running;
@@ -313,7 +322,8 @@ export class JsonSplitter {
   }
 
   /**
-   * The path for an error at the current position. Before the first field of an object, this is the path of the object.
+   * The path for an error at the current position. If no field of an object has begun yet, this is the path of the
+   * object.
    */
   private get errorPath(): JsonPath {
     const container = this.open.at(-1);
@@ -342,7 +352,7 @@ function hold(bytes: Buffer): Pick<SplitValue, 'text' | 'value'> {
 }
 
 /**
- * Parses a value that the splitter has returned unparsed (`hold`).
+ * Parses a value that the splitter has returned unparsed, because the value's treatment is `hold`.
  * @throws JsonError if the value is invalid
  */
 export function parseHeld({ path, text }: Pick<SplitValue, 'path' | 'text'>): Pick<SplitValue, 'text' | 'value'> {
@@ -387,8 +397,8 @@ function stringCheck(path: JsonPath): ValueCheck {
 }
 
 /**
- * Checks the next piece of a value that is too large. Omits the closing quote of a text, because `StringDecoder`
- * expects only the content.
+ * Checks the next piece of a value that is too large to keep. For a string, omits the closing quote, because
+ * `StringDecoder` expects only the content between the quotes.
  */
 function checkPart({ kind, search, check }: RunningValue, bytes: Buffer, from: number, to: number): void {
   check?.push(bytes.subarray(from, kind === 'string' && search.isOver ? to - 1 : to));
@@ -420,7 +430,10 @@ function locate(bytes: Buffer, start: number, path: JsonPath, message: string): 
   return new JsonError(path, message, { position: start });
 }
 
-/** If the position of the first wrong byte is unknown, the error contains the position of the value's start. */
+/**
+ * Creates the error for an invalid value. If it is unknown which byte is wrong, the error contains the position of the
+ * value's first byte.
+ */
 function errorInside(bytes: Buffer, start: number, path: JsonPath, message: string): JsonError {
   if (!isUtf8(bytes)) return new JsonError(path, message, { position: start + invalidByteAt(bytes) });
   const stray = bytes[0] === QUOTE ? undefined : firstStray(bytes);
@@ -430,8 +443,8 @@ function errorInside(bytes: Buffer, start: number, path: JsonPath, message: stri
 }
 
 /**
- * Returns a kept value, after a check that no object in the value repeats a field name. JSON.parse does not reject a
- * repeated field name, and uses the last field (zitadel 1.1).
+ * Returns a kept value, after a check that no object in the value repeats a field name. The check is needed because
+ * JSON.parse accepts a repeated field name and uses the last field (zitadel 1.1).
  * @throws JsonError if an object repeats a field name
  */
 export function uniqueValue({ path, names, text, value }: Omit<SplitValue, 'kind' | 'start' | 'end'>): unknown {

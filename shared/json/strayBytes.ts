@@ -17,7 +17,10 @@ const kinds: readonly CharacterKind[] = [
   { pattern: /[\p{Pi}\p{Pf}‚„″＂]/u, what: 'a typographic quote', remedy: 'replace it with "' },
 ];
 
-/** Returns the length in bytes of the UTF-8 character that starts with this byte; 1 if no character starts with it. */
+/**
+ * Returns the length of a UTF-8 character in bytes, by its first byte. Returns 1 for a byte with which no character
+ * starts.
+ */
 function characterLength(first: number): number {
   if (first < 0xc2 || first > 0xf4) return 1;
   if (first < 0xe0) return 2;
@@ -35,7 +38,7 @@ export function isNonAscii(byte: number): boolean {
 
 /**
  * Describes a character that is not allowed outside of JSON strings.
- * @param place the end of the description, such as ` after the end of the document`
+ * @param place the words that end the description, such as ` after the end of the document`
  */
 export function unexpectedCharacter(bytes: Buffer, at: number, place: string): string {
   const character = bytes.toString('utf8', at, at + characterLength(bytes[at] ?? 0));
@@ -72,8 +75,8 @@ export function invalidByteAt(bytes: Buffer): number {
   const decoded = Buffer.from(bytes.toString());
   let at = 0;
   while (at < bytes.length && bytes[at] === decoded[at]) at++;
-  // The decoder has replaced invalid bytes with U+FFFD. If the invalid bytes begin like U+FFFD, the loop has stopped
-  // inside U+FFFD, so go back to its start.
+  // The decoder has replaced invalid bytes with the bytes of U+FFFD. If an invalid byte equals the first byte of
+  // U+FFFD, the loop has stopped inside U+FFFD, so go back to its start.
   while (isContinuation(decoded[at])) at--;
   return at;
 }
@@ -92,7 +95,7 @@ const CONVERT = 'convert the file, for example with `iconv -f ENCODING -t UTF-8`
 function invalidByte(bytes: Buffer, at: number): string {
   const byte = bytes[at] ?? 0;
   const hex = `0x${byte.toString(16).toUpperCase()}`;
-  // If both neighbours of the invalid byte are ASCII, the file probably has an encoding with one byte per character.
+  // An invalid byte between two ASCII characters is probably a letter in an encoding with one byte per character.
   const standsAlone = !isNonAscii(bytes[at + 1] ?? 0) && !isNonAscii(bytes[at - 1] ?? 0);
   if (!standsAlone) return `invalid UTF-8 (byte ${hex}): ${CONVERT}`;
   const character = new TextDecoder('windows-1252').decode(bytes.subarray(at, at + 1));

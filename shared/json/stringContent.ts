@@ -13,8 +13,8 @@ export class StringDecoder {
   }
 
   /**
-   * Unescapes the next piece. Leaves an incomplete escape or character at the end of the piece for the next call.
-   * Without a piece, unescapes the rest that the last call left.
+   * Unescapes the next piece. If the piece ends inside an escape or a character, keeps this end for the next call. If
+   * `piece` is absent, unescapes what the last call has kept.
    * @throws JsonError if the string contains an invalid escape, an unescaped control character, or invalid UTF-8
    */
   decode(piece?: Uint8Array): string {
@@ -34,7 +34,7 @@ export class StringDecoder {
 }
 
 /**
- * Unescapes a JSON string as a stream, because the string may be a whole export file: the field `data_orgsv1` of a
+ * Unescapes a JSON string piece by piece, because the string may be a whole export file in the field `data_orgsv1` of a
  * request (specification 2.5).
  * @param content the bytes between the string's quotes
  * @throws JsonError if the string contains an invalid escape, an unescaped control character, or invalid UTF-8
@@ -45,7 +45,7 @@ export async function* stringContent(content: AsyncIterable<Uint8Array>, path: J
   yield Buffer.from(decoder.decode());
 }
 
-/** Returns the length of `text` without an incomplete escape, or incomplete surrogate pair, at the end of `text`. */
+/** Returns the length of `text` up to an incomplete escape, or an incomplete surrogate pair, at its end. */
 function completeLength(text: string): number {
   for (let at = Math.max(0, text.length - 12); at < text.length; at++) {
     if (text[at] !== '\\' || isEscaped(text, at)) continue;

@@ -17,8 +17,8 @@ export async function* utf8Text(content: Bytes): AsyncGenerator<Uint8Array> {
   const encoding = utf16Encoding(start);
   if (encoding === undefined && !hasMark(start)) return yield* rest;
   const decoded = await readStart(encoding === undefined ? withoutMark(rest) : fromUtf16(rest, encoding), START_BYTES);
-  // All other readers of JSON reject a text that is encoded twice. This service decodes a request, and then the file in
-  // the request, so without this check it would accept such a text.
+  // Reject a text that is encoded twice, because other readers of JSON reject it. Without this check, this service
+  // would accept such a text, because it decodes a request, and then decodes the file in the request.
   if (hasMark(decoded.start) || isUtf32(decoded.start) || utf16Encoding(decoded.start) !== undefined)
     throw new JsonError([], 'the text has two byte order marks, or is encoded twice: convert it to UTF-8');
   yield* decoded.rest;
@@ -38,17 +38,17 @@ async function* withoutMark(content: Bytes): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Decodes a small file, such as a list of ids or a token, and drops its byte order mark. Programs on Windows write such
- * marks.
- * @param charset the encoding of a text that neither has a mark nor looks like UTF-16; UTF-8 by default
+ * Decodes a small file, such as a list of ids or a token. Drops its byte order mark, because programs on Windows write
+ * such marks.
+ * @param charset the encoding of a text that neither has a byte order mark nor looks like UTF-16
  */
 export function decodeText(content: Uint8Array, charset = 'utf-8'): string {
   return new TextDecoder(hasMark(content) ? 'utf-8' : (utf16Encoding(content) ?? charset)).decode(content);
 }
 
 /**
- * Returns for each of the first four bytes whether it is zero, such as `true,false,true,false`. As the first two
- * characters of JSON are ASCII, the zeros show the encoding.
+ * Returns, for each of the first four bytes, whether the byte is zero, such as `true,false,true,false`. The first two
+ * characters of JSON are ASCII, so the zeros show whether the text is UTF-16 or UTF-32.
  */
 function zerosIn(start: Uint8Array): string {
   return [0, 1, 2, 3].map((index) => start[index] === 0).join();

@@ -10,22 +10,25 @@ export const tags = {
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
 /**
- * The description of an operation for the OpenAPI document. The operation's route validates requests with the contracts
- * in this description.
+ * The description of an operation, for the OpenAPI document. The route of the operation validates requests with the
+ * contracts in this description.
  */
 export interface OperationDescription {
   readonly operationId: string;
   readonly tag: keyof typeof tags;
   readonly summary: string;
   readonly description: string;
-  /** Whether another path replaces this operation. */
+  /** True if the operation is deprecated, because an operation at another path replaces it. */
   readonly deprecated?: boolean;
   readonly isPublic?: boolean;
   readonly parameters?: Readonly<Record<string, { readonly contract: z.ZodType; readonly example: string }>>;
-  /** The parameters of the query. By default, a documentation page sends only the required parameters. */
+  /**
+   * The parameters in the query of the URL. Documentation pages send only the required parameters, unless the user
+   * fills in others.
+   */
   readonly query?: Readonly<Record<string, z.ZodType>>;
   readonly request?: {
-    /** Schemas in `$defs` become components of the OpenAPI document. */
+    /** The schema of the request's body. The schemas in its `$defs` become components of the OpenAPI document. */
     readonly schema: JsonSchema;
     /** Maps the summary of each example to the example. */
     readonly examples: Readonly<Record<string, object>>;
@@ -55,7 +58,7 @@ export interface Endpoint {
    * before it calls the handler.
    */
   readonly path: string;
-  /** This is a function, because most processes never need the description. */
+  /** A function, so that the description is created only when it is needed. Most processes never need it. */
   readonly operation?: () => OperationDescription;
 }
 
@@ -64,7 +67,10 @@ export const commonErrors: Readonly<Record<number, string>> = {
   503: 'The database is unavailable, or the process is shutting down: retry the request.',
 };
 
-/** The errors of operations that require the role IAM_OWNER and have a body and a `timeout`. */
+/**
+ * The texts of the errors, by HTTP status, for operations that require the role IAM_OWNER and have a body and a
+ * `timeout`.
+ */
 export const commonAdminErrors: Readonly<Record<number, string>> = {
   ...commonErrors,
   403: 'The caller does not hold the role IAM_OWNER, or belongs to an inactive organisation, or the service account has no access to the object.',

@@ -19,7 +19,10 @@ export function requestSchema(contract: z.ZodType): JsonSchema {
   return normalise(z.toJSONSchema(contract, { io: 'input' }));
 }
 
-/** Applies a change to each schema inside a schema, and last to the schema itself. */
+/**
+ * Calls `change` with each schema inside a schema, and last with the schema itself. Returns the schema that consists of
+ * the results.
+ */
 export function mapSchemas(schema: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
   const mapOne = (part: Subschema): Subschema => (typeof part === 'boolean' ? part : mapSchemas(part, change));
   const { $defs, properties, items, additionalProperties, anyOf, oneOf } = schema;
@@ -29,7 +32,7 @@ export function mapSchemas(schema: JsonSchema, change: (schema: JsonSchema) => J
     ...defined({
       $defs: $defs && mapValues($defs, (part) => mapSchemas(part, change)),
       properties: properties && mapValues(properties, mapOne),
-      // Compare with undefined, because the schema may be `false`.
+      // Compare with undefined, because `additionalProperties` may be `false`.
       additionalProperties: additionalProperties === undefined ? undefined : mapOne(additionalProperties),
       anyOf: anyOf?.map((part) => mapSchemas(part, change)),
       oneOf: oneOf?.map((part) => mapSchemas(part, change)),
@@ -41,8 +44,8 @@ function mapValues<From, To>(record: Record<string, From>, change: (value: From)
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
-// Remove `readOnly`, which zod adds for TypeScript's readonly types. In OpenAPI, `readOnly` would mean that requests
-// omit the field.
+// zod adds `readOnly` for TypeScript's readonly types. Remove it, because in OpenAPI it would mean that requests omit
+// the field.
 function normalise({ $schema: _dialect, ...schema }: JsonSchema): JsonSchema {
   return mapSchemas(schema, ({ readOnly: _readOnly, ...rest }) => rest);
 }

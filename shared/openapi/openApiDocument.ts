@@ -28,7 +28,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], limits: StatedLi
   return {
     openapi: '3.1.1',
     info: { title: 'Identity', version, description, license: { name: license, identifier: license } },
-    // This URL is relative to the address of the document.
+    // A reader of the document resolves this relative URL against the address of the document.
     servers: [{ url: '/', description: 'The instance that serves this document.' }],
     tags: Object.entries(tags).map(([name, text]) => ({ name, description: text })),
     security: [{ token: [] }],
@@ -71,7 +71,7 @@ function describeOperation(operation: OperationDescription, schemas: Schemas) {
 }
 
 function describeParameter(contract: z.ZodType) {
-  // Omit the default, because otherwise documentation pages would send the parameter with each request.
+  // Omit the parameter's default. Otherwise documentation pages would send the parameter with each request.
   const { description, default: _unsent, ...schema } = requestSchema(contract);
   return { description, schema };
 }

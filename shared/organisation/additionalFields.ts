@@ -1,4 +1,4 @@
-// Additional fields of records are fields that ZITADEL's definitions lack.
+// In this module, an additional field is a field of a record that ZITADEL's definition of the record lacks.
 
 import type { DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
@@ -23,7 +23,10 @@ interface FoundField {
   isRepeated: boolean;
 }
 
-/** A record's JSON, split into the fields of its definition and the fields that this service keeps in addition. */
+/**
+ * A record's JSON, split into two parts: the fields in ZITADEL's definition, and the additional fields that this
+ * service keeps.
+ */
 interface SplitRecord {
   readonly defined: unknown;
   readonly presentFields: readonly FoundField[];
@@ -32,7 +35,10 @@ interface SplitRecord {
 interface KeptValues {
   state?: string;
   otpEmail?: boolean;
-  /** The values to store in the record's JSON: all values except the state and the OTP e-mail factor. */
+  /**
+   * The values to store in the record's JSON: the values of all additional fields except the state and the OTP e-mail
+   * factor.
+   */
   readonly values: [path: FieldPath, value: string | true][];
 }
 
@@ -72,11 +78,11 @@ interface Place {
 function checkDeclarations(section: Section): void {
   const { kept = [], ignored = [] } = section.additional ?? {};
   const allPlaces = [...placesIn(recordSchema(section), '', false)];
-  // ZITADEL's definition of the organisation also contains all other sections. Exclude the objects of those sections.
+  // ZITADEL's definition of the organisation contains the other sections too. Exclude the objects in those sections.
   const isOwn = (path: FieldPath) => path === '' || path.split('.', 1)[0] === section.name;
   const places = section.name === 'org' ? allPlaces.filter(({ path }) => isOwn(path)) : allPlaces;
-  // An object without its secret is invalid, and exports omit secrets by default. So a secret and an additional field
-  // must not share an object.
+  // A secret and an additional field must not share an object. Exports omit secrets unless the request selects them,
+  // and the remaining object would be invalid.
   const secrets = (section.credentials ?? [])
     .map(({ path }) => parentOf(path))
     .filter((path) => path !== section.inner);
@@ -98,8 +104,8 @@ function checkDeclarations(section: Section): void {
 function pathProblem(path: FieldPath, allowed: readonly Place[]): string | undefined {
   const name = path.slice(path.lastIndexOf('.') + 1);
   if (!/^[a-z][A-Za-z\d]*$/.test(name)) return 'must have a name in camel case';
-  // Reject names that are in use: all JavaScript objects inherit names such as `toString`, and every stored record has
-  // an `orgId`.
+  // Reject a name that exists in every record: all JavaScript objects inherit names such as `toString`, and every
+  // stored record has an `orgId`.
   if (name in {} || name === 'orgId') return 'must have another name, because all objects or records have this one';
   const place = allowed.find((allowedPlace) => allowedPlace.path === parentOf(path));
   if (place === undefined) {
@@ -134,9 +140,10 @@ export function splitKept(section: Section, value: unknown): SplitRecord {
 }
 
 /**
- * Moves a field from the JSON to `presentFields`, even if the JSON contains both spellings of its name.
- * @param at how many names of the field's path lead to `json`
- * @returns the JSON without the field; a copy if the JSON had the field
+ * Moves an additional field from the JSON to `presentFields`. If the JSON contains both spellings of the field's name,
+ * moves both.
+ * @param at the number of names in the field's path that lead from the record to `json`
+ * @returns the JSON without the field. This is a new object if the JSON had the field, otherwise `json`
  */
 function splitField(json: JsonObject, declared: SpelledField, at: number, presentFields: FoundField[]): JsonObject {
   let remaining = json;

@@ -15,16 +15,20 @@ import { laterTextSections, textSections } from './sections/texts.ts';
 import { humanUserSection, machineUserSection, userMetadataSection } from './sections/users.ts';
 import { trimmedText } from './valueRules.ts';
 
-/** The issue of an existing organisation whose state the import would change. */
+/** The issue of an organisation that exists already, if the import would have to change its state. */
 export const organisationState: RecordIssue = { id: 'IMPORT-orgState', key: 'Errors.Org.State' };
 
-/** The issue of a missing organisation that the import cannot create, because the file does not contain a name. */
+/**
+ * The issue of an organisation that does not exist yet, if the import cannot create it because the file does not
+ * contain a name.
+ */
 export const organisationUnnamed: RecordIssue = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
 
 export const organisationNameTaken = taken('Errors.Org.AlreadyExists');
 
 /**
- * The organisation's own record, read from the fields `org` and `orgState`. Imports write it before all other sections.
+ * The section of the organisation's own record, which the fields `org` and `orgState` of the file contain. Imports
+ * write this record before the records of all other sections.
  */
 export const organisationSection: Section = {
   name: 'org',
@@ -67,7 +71,7 @@ export const organisationSection: Section = {
   },
 };
 
-/** The store's partition for organisations whose removal has begun. Exports omit these organisations. */
+/** The store keeps organisations in this partition after their removal has begun. Exports omit these organisations. */
 export const removedOrganisations = {
   collection: organisationSection.collection,
   name: 'removedOrganisations',
@@ -78,7 +82,8 @@ export function isInRemoval({ partition }: StoredDocument): boolean {
 }
 
 /**
- * All sections of an export file except the organisation's own record, in the order of export and import (zitadel 2.2).
+ * All sections of an export file except the section of the organisation's own record. Exports and imports process the
+ * sections in this order (zitadel 2.2).
  */
 export const sections: readonly Section[] = [
   ...policySections,
@@ -102,7 +107,10 @@ const recordSectionsByName: ReadonlyMap<string, Section> = new Map(
   recordSections.map((section) => [section.name, section]),
 );
 
-/** @throws Error if there is no section with this name */
+/**
+ * Returns the section with a name.
+ * @throws Error if there is no such section
+ */
 export function recordSection(name: string): Section {
   const section = recordSectionsByName.get(name);
   if (section === undefined) throw new Error(`there is no section ${name}`);
@@ -118,7 +126,10 @@ export function findSection(name: string): Section | undefined {
   return byName.get(name);
 }
 
-/** Whether a section's records have login names, whose scope depends on the domain policy (zitadel 3.4). */
+/**
+ * True if a section's records have login names. The domain policy decides whether a login name must be unique in the
+ * organisation or in the instance (zitadel 3.4).
+ */
 export function claimsLoginNames({ unique = [] }: Section): boolean {
   return unique.some(({ perOrganisationByDomainPolicy }) => perOrganisationByDomainPolicy === true);
 }

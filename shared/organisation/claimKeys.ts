@@ -1,5 +1,5 @@
-// The keys of claims. A claim is a document that reserves a unique name for a record. This module is separate, so that
-// the modules of the sections do not load ZITADEL's message definitions.
+// The keys of claims. A claim is a document that reserves a unique name for a record. These functions have a module of
+// their own, so that the modules of the sections do not load ZITADEL's message definitions.
 
 import { type Collection, type DocumentKey, documentId, type StoredDocument } from '../store/store.ts';
 
@@ -8,13 +8,13 @@ export function lowerCase(name: string): string {
 }
 
 /**
- * Returns the key of the claim on a name. Convert the texts in `names` first, for example to lower case, so that
- * equivalent names are equal.
- * @param scope the id of the organisation in which the name must be unique; by default, the name must be unique in the
+ * Returns the key of the claim that reserves a name. If two spellings of a name count as the same name, the caller must
+ * convert them to one spelling, for example to lower case.
+ * @param scope the id of the organisation in which the name must be unique; empty if the name must be unique in the
  *   whole instance
  */
 export function claimKey(type: string, names: readonly string[], scope: readonly string[] = []): DocumentKey {
-  // Use `concat`, because V8 is slow if one call spreads several arrays.
+  // Use `concat` instead of several spread arrays in one call, which V8 executes slowly.
   return { collection: 'claims', id: documentId(...[type].concat(scope, names)) };
 }
 

@@ -16,8 +16,8 @@ export function deletionOf({ type, orgId, id, name, roles }: ReturnType<typeof d
 }
 
 /**
- * The groups of deleted records in reports, in their order. `along` contains the records that the deletion of a user
- * also deletes; `permissions` contains grants and memberships.
+ * The groups in which reports list deleted records, in the order of the reports. `along` contains the records that were
+ * deleted together with a user. `permissions` contains grants and memberships.
  */
 export const deletionGroups = ['users', 'along', 'permissions', 'others'] as const;
 

@@ -4,23 +4,22 @@ import type { OwnProviders, Section } from './sections/section.ts';
 import { type RecordState, stateFields } from './states.ts';
 
 export interface ComparedContent {
-  /**
-   * The record's JSON without secrets. If a caller passes the same object for both records, the comparison skips the
-   * JSON.
-   */
+  /** The record's JSON without secrets. If both records have the same object here, the comparison skips the JSON. */
   readonly json: JsonObject;
   /** The credentials or their digests, each under the path of its field. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** Whether the person has the OTP e-mail factor; undefined if the record does not state it. */
+  /** True if the person has the OTP e-mail factor; undefined if this is unknown. */
   readonly otpEmail?: boolean | undefined;
-  /** The paths of the credentials that the source lacks, according to the file. */
+  /**
+   * The paths of the credentials that the source of the record lacks, according to the file that contains the record.
+   */
   readonly lacks?: readonly string[] | undefined;
   readonly state?: RecordState | undefined;
 }
 
 /**
- * A field in which two records differ. `first` or `second` is undefined if this record has no value. For a secret, the
- * difference does not contain the values.
+ * A field in which two records differ. `first` or `second` is undefined if the field has no value in that record. If
+ * the field is a secret, the difference does not contain the two values.
  */
 export type FieldDifference =
   | { readonly path: string; readonly first?: unknown; readonly second?: unknown }
@@ -54,10 +53,10 @@ export function fieldDifferences(
 }
 
 /**
- * Whether a difference exists only because the first record's file omits a credential, the OTP e-mail factor or a
- * state. An import of the first record then keeps the second record's value. If the file shows that the source lacks the
- * value, the difference is not an omission.
- * @param keepsStates whether the import keeps the state of a stored record if the file omits the state
+ * True if a difference exists only because the file of the first record omits a credential, the OTP e-mail factor or a
+ * state. An import of the first record then keeps the value of the second record. Returns false if the file shows that
+ * the source lacks the value.
+ * @param keepsStates true if an import keeps the state of a stored record whose state is not in the file
  */
 export function isOmission(difference: FieldDifference, first: ComparedContent, keepsStates: boolean): boolean {
   if ('secret' in difference)

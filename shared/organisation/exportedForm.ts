@@ -10,9 +10,10 @@ import { mayHaveOtpEmail } from './sections/section.ts';
 import { hasUsualFields } from './usualMessage.ts';
 
 /**
- * Returns an issue if an import would reject the exported form of the record. Imports check this before they store a
- * record, because a single invalid record would make a whole export unusable.
- * @param changed the fields that have changed since the record's rules were checked; by default all fields
+ * Returns an issue if an import would reject the record after an export has written it. Imports call this function
+ * before they store a record, because a single invalid record would make a whole export unusable.
+ * @param changed the fields that have changed since the record was checked. If `changed` is absent, all fields are
+ *   checked
  */
 export function exportedFormIssue(record: OrganisationRecord, changed?: readonly FieldPath[]): RecordIssue | undefined {
   const isValid = changed !== undefined && hasUsualFields(recordSchema(record.section), record.json, changed);
@@ -42,12 +43,12 @@ export const TOO_LARGE: RecordIssue = {
 
 function sizeIssue(record: OrganisationRecord): RecordIssue | undefined {
   const { body, credentials } = record;
-  // In UTF-8, each UTF-16 code unit of the text needs up to 3 bytes. JSON may escape a code unit of a credential, which
-  // then needs 6 bytes.
+  // This is an upper limit that can be computed fast: a UTF-16 code unit of the body needs at most 3 bytes in UTF-8. In
+  // a credential, JSON may escape a code unit, which then needs 6 bytes.
   let mostBytes = MAX_ADDED_BYTES + 3 * body.length;
   for (const field of credentialFields) mostBytes += 6 * (credentials[field]?.length ?? 0);
   if (mostBytes <= MAX_DOCUMENT_BYTES) return undefined;
-  // The database stores secrets in base64, which needs four bytes for each three bytes.
+  // The database stores secrets in base64, which needs four bytes for every three bytes of a secret.
   const secretBytes = Object.values(credentials).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const storedBytes = Buffer.byteLength(body) + (secretBytes * 4) / 3;
   return Math.max(storedBytes, exportedBytes(record)) > MAX_DOCUMENT_BYTES ? TOO_LARGE : undefined;

@@ -2,8 +2,8 @@ import type { FieldName } from '../store/documentFields.ts';
 import type { StoredDocument } from '../store/store.ts';
 
 /**
- * For each authentication method, the stored field that shows whether a user has the method. The field for TOTP
- * contains the encrypted seed, but a check whether the field exists needs no master key.
+ * Maps each authentication method to a field of the stored user. If the field exists, the user has the method. The
+ * field for TOTP contains the encrypted seed, but a check that the field exists does not need the master key.
  */
 export const factorFields = {
   password: 'passwordHash',

@@ -4,8 +4,8 @@ import { recordSchema } from './recordSchema.ts';
 import type { Provider, Section } from './sections/section.ts';
 
 /**
- * Adds the fields that only exports contain, such as the name of an identity provider, and restores the canonical
- * order. Returns undefined if the record does not change.
+ * Adds the fields that only exported records have, such as the name of an identity provider, and orders the fields as
+ * in canonical form. Returns undefined if the record has no such fields to add.
  */
 export function fillForExport(
   section: Section,

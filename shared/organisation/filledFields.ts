@@ -1,5 +1,5 @@
-// Removes filled-in values for comparisons. ZITADEL fills in some fields that an imported record lacks, whereas this
-// service stores the record without these fields.
+// ZITADEL fills in some fields if an imported record lacks them, but this service stores the record without them. This
+// module removes these fields before two records are compared.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, valueAt } from '../json/jsonObject.ts';

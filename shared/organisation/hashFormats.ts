@@ -5,11 +5,11 @@ import { overlap, type ReleaseRange, releasesSince } from './zitadelReleases.ts'
 interface HashVerification {
   /** The format's name; `unknown` if ZITADEL cannot verify the hash with any setting. */
   readonly format: string;
-  /** The name of the verifier in ZITADEL's setting; absent if no verifier exists. */
+  /** The name of the verifier in ZITADEL's setting; absent if ZITADEL has no verifier for the hash. */
   readonly verifier?: string;
   /**
-   * Whether the hash's cost is within the default limits of the ZITADEL releases that check costs. If so, and if the
-   * verifier is enabled, these releases import the person.
+   * True if the hash's cost is within the default limits of the ZITADEL releases that check costs. These releases
+   * import a person with such a hash if the verifier is enabled.
    */
   readonly isWithinBounds: boolean;
 }
@@ -20,14 +20,17 @@ type Range = readonly [min: number, max: number];
 interface HashFormat {
   readonly name: string;
   readonly verifier: string;
-  /** The first version of ZITADEL that has the verifier; absent if all known releases have it. */
+  /** The first version of ZITADEL that has the verifier; absent if all known versions have it. */
   readonly since?: string;
   readonly pattern: RegExp;
-  /** For each capture group of `pattern`, the numbers that the verifier accepts; by default all numbers. */
+  /**
+   * For each capture group of `pattern`, the range of numbers that the verifier accepts. If absent, the verifier
+   * accepts all numbers.
+   */
   readonly usable?: readonly Range[];
   /**
-   * For each capture group of `pattern`, the numbers that ZITADEL's cost limits allow by default; without `bounds`, all
-   * numbers.
+   * For each capture group of `pattern`, the range of numbers that ZITADEL's default cost limits allow. If absent, they
+   * allow all numbers.
    */
   readonly bounds?: readonly Range[];
   readonly toNumber?: (text: string) => number;
@@ -39,7 +42,7 @@ const MAX_UINT32 = 2 ** 32 - 1;
 const STRICT = String.raw`(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/][AQgw]|[A-Za-z\d+/]{2}[AEIMQUYcgkosw048])?`;
 /** Matches base64 in the standard alphabet, or with `.` instead of `+`; with or without padding. */
 const LENIENT = ['[A-Za-z\\d+/]', '[A-Za-z\\d./]'].map((digit) => `(?:${digit}{4})*(?:${digit}{2,3})?=*`).join('|');
-/** Matches the text after the hash, which ZITADEL ignores. */
+/** Matches any text after the hash, because ZITADEL ignores such a text. */
 const REST = '(?:\\$.*)?$';
 
 const CRYPT_ALPHABET = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -135,15 +138,18 @@ const BY_DEFAULT = 'bcrypt';
 
 /**
  * Returns the verifier that ZITADEL's settings must enable before ZITADEL can verify a hash. Returns undefined if
- * ZITADEL verifies the hash by default, or cannot verify it with any setting.
- * @param releases the releases that ZITADEL may have
+ * ZITADEL's default settings suffice, or if ZITADEL cannot verify the hash with any setting.
+ * @param releases the releases of ZITADEL to which the target may belong
  */
 export function optionalVerifier(hash: string, releases: ReleaseRange): string | undefined {
   const verifier = verifierIn(hash, releases);
   return verifier === BY_DEFAULT ? undefined : verifier;
 }
 
-/** Returns undefined if none of the releases has a verifier for the hash. */
+/**
+ * Returns the name of ZITADEL's verifier for a hash. Returns undefined if none of the releases has a verifier for the
+ * hash.
+ */
 export function verifierIn(hash: string, releases: ReleaseRange): string | undefined {
   const { verifier, since } = formatsByName.get(hashVerification(hash).format) ?? {};
   return since === undefined || overlap(releasesSince(since), releases) ? verifier : undefined;
@@ -171,7 +177,10 @@ function areWithin(ranges: readonly Range[] | undefined, match: RegExpExecArray,
   });
 }
 
-/** Whether the ZITADEL releases in `refusingHashes` refuse to import a person with this hash under default settings. */
+/**
+ * True if ZITADEL's default settings do not allow this hash. The releases in `refusingHashes` then refuse to import the
+ * person.
+ */
 export function isRefusedByDefault(hash: string): boolean {
   const { verifier, isWithinBounds } = hashVerification(hash);
   return verifier !== BY_DEFAULT || !isWithinBounds;
@@ -197,7 +206,7 @@ const unverified = new Map(
     .map(({ name }) => [name, warn('hash_unverified', { format: name, condition: describeVerifiers(name) })]),
 );
 
-/** Returns the warning about a hash; undefined if ZITADEL verifies the hash by default. */
+/** Returns the warning about a hash that ZITADEL's default settings do not verify; undefined for any other hash. */
 export function passwordHashWarning(hash: string): RecordWarning | undefined {
   const { format, verifier } = hashVerification(hash);
   return verifier === undefined ? UNSUPPORTED : unverified.get(format);

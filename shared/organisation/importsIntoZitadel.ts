@@ -2,13 +2,16 @@ import type { Fact } from './zitadelFacts.ts';
 import { releasesWithoutStates, releasesWithStates, writingToFirstOwner, writingToOwner } from './zitadelReleases.ts';
 
 interface KindLists {
-  /** The kinds of records whose names ZITADEL may compare without distinguishing case. */
+  /** The kinds of records for which ZITADEL may treat names that differ only in case as equal. */
   readonly caseless: string;
-  /** The kinds of records that the command deactivates at the end of an import, if they are inactive in the file. */
+  /**
+   * The kinds of records that stay active until the end of an import. The command then deactivates the records that are
+   * inactive in the file.
+   */
   readonly closedLast: string;
 }
 
-/** A fact about imports into ZITADEL. `plan` returns the sentence about it in a migration plan. */
+/** A fact about imports into ZITADEL. `plan` returns a sentence about the fact for a migration plan. */
 type ImportFact = Pick<Fact, 'since' | 'until' | 'ifKnown'> & {
   readonly plan: (kinds: KindLists) => string;
 };

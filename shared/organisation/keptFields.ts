@@ -1,10 +1,13 @@
-// The fields that records keep although ZITADEL's definitions lack them. This module is separate, so that exports need
-// not load the definitions.
+// The additional fields of records: ZITADEL's definitions lack these fields, but this service keeps them. They have a
+// module of their own, so that exports need not load the definitions.
 
 import type { KeptField, Section } from './sections/section.ts';
 import { statesOf } from './states.ts';
 
-/** A field that ZITADEL's definitions lack. The first of `states` is the default, which records omit. */
+/**
+ * A field that ZITADEL's definitions lack. `states` contains the allowed values of `state`. The first is the default,
+ * which records omit.
+ */
 export type AdditionalField =
   | KeptField
   | { readonly path: 'state'; readonly type: 'state'; readonly states: readonly [usual: string, other: string] };

@@ -1,8 +1,8 @@
 export const UNDETERMINED = 'und';
 
 /**
- * Tags that ZITADEL replaces as a whole, whereas CLDR replaces each subtag. Each pair consists of the tag and the form
- * that ZITADEL stores.
+ * Tags that ZITADEL replaces as a whole, whereas CLDR replaces each subtag separately. Each pair consists of a tag and
+ * the form in which ZITADEL stores it.
  */
 const wholeTags: ReadonlyMap<string, string> = new Map(
   splitWords(`
@@ -15,7 +15,7 @@ const wholeTags: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Languages that ZITADEL stores unchanged, although CLDR replaces them with their macrolanguage. */
+/** Languages that ZITADEL stores unchanged, although CLDR replaces each of them with its macrolanguage. */
 const individualLanguages: ReadonlySet<string> = new Set(
   splitWords(`
     aju als arb ayr azj bcc bcl bxk bxr cld cmn cnr cwd dgo dhd dik diq ekk emk esk fat fuc gaz gbo gno gom gug gya hdn
@@ -26,14 +26,14 @@ const individualLanguages: ReadonlySet<string> = new Set(
 
 let names: Intl.DisplayNames | undefined;
 
-/** Caches the canonical forms of tags, because the many people in a file share few languages. */
+/** Caches the canonical forms of tags, because a file contains many people but few languages. */
 const knownTags = new Map<string, string>();
 const MAX_KNOWN = 1_000;
 const MAX_KNOWN_LENGTH = 35;
 
 /**
  * Returns the canonical form of a language tag, as ZITADEL stores it (zitadel 2.5). Replaces deprecated subtags, and
- * drops invalid subtags. An unknown language becomes `und`, as does a text that is not a tag.
+ * drops invalid subtags. Returns `und` for an unknown language, and for a text that is not a tag.
  *
  * CLDR has names for few of the 8,000 languages with a three-letter code, so any three letters count as a language.
  * @example
@@ -46,13 +46,16 @@ export function canonicalLanguageTag(text: string): string {
   return tag;
 }
 
-/** Whether CLDR has an English name for a language. Loads the names at the first call, because loading takes 12 ms. */
+/**
+ * True if CLDR has an English name for a language. Loads the list of names at the first call, because loading it takes
+ * 12 ms.
+ */
 export function hasEnglishName(language: string): boolean {
   names ??= new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
   return names.of(language) !== undefined;
 }
 
-/** Maps each modifier of a POSIX locale, such as `latin` in `sr_RS@latin`, to the subtag of the script. */
+/** Maps a modifier of a POSIX locale to the subtag of a script. In `sr_RS@latin`, the modifier is `latin`. */
 const scripts: ReadonlyMap<string, string> = new Map([
   ['latin', 'Latn'],
   ['cyrillic', 'Cyrl'],
@@ -88,8 +91,8 @@ function toCanonicalTag(text: string): string {
 }
 
 /**
- * A prefix of a tag may end in `t-m0`, which is an extension and its key without a value. Dropping these two subtags
- * makes the prefix valid.
+ * The maximum number of subtags to drop from an invalid prefix of a tag. If the prefix ends in `t-m0`, which is an
+ * extension and its key without a value, the prefix without these two subtags is valid.
  */
 const MAX_OPEN_SUBTAGS = 2;
 

@@ -1,4 +1,4 @@
-// Limits for texts and lists that ZITADEL does not limit.
+// Limits the length of the texts and lists for which ZITADEL has no limit.
 
 import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf';
 import { rules } from '@zitadel/proto/validate/validate_pb.js';
@@ -19,8 +19,8 @@ const indexedFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the limit in bytes for a field that ZITADEL does not limit. For texts without an index, the limit is at least
- * the maximum in ZITADEL's requests.
+ * Returns the limit in bytes for a field that ZITADEL does not limit. For texts that ZITADEL does not index, the limit
+ * is at least the maximum length that ZITADEL accepts in requests.
  */
 export function byteLimit(field: DescField): number {
   if (indexedFields.has(field.jsonName)) return fixedLimits.indexedBytes;
@@ -36,7 +36,7 @@ function maximumInRequests(field: DescField): number {
   return kind === 'bytes' ? Number(value.maxLen) : 0;
 }
 
-/** A field to check: a list, a text with a limit, or a message that contains such fields. */
+/** A field whose length must be checked: a list, a text with a limit, or a message that contains such fields. */
 interface LimitedField {
   readonly name: string;
   /** The limit in bytes; undefined if the field itself is not a text with a limit. */
@@ -62,8 +62,9 @@ function limitedFields(schema: DescMessage): readonly LimitedField[] {
 }
 
 /**
- * Whether this module must limit a field with text or bytes. If ZITADEL's stored records may exceed the limit in the
- * definition, `checkRules` does not enforce that limit, so another limit is needed.
+ * True if this module must limit a field of text or bytes. This includes a field that has a limit in ZITADEL's
+ * definition but may be longer in ZITADEL's stored records, because `checkRules` does not enforce the limit in that
+ * case.
  */
 export function needsLimit(field: DescField): boolean {
   return (field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES) && !keepsMaximum(field);
@@ -114,7 +115,10 @@ function textIssue(value: unknown, limit: number | undefined, path: string): Rec
   return { id: TOO_LONG_ID, key, reason: 'value_too_long', params: { field: path, limit: `${limit} bytes` } };
 }
 
-/** Whether a text may exceed a limit in bytes, if each UTF-16 code unit needs three bytes, which is the maximum. */
+/**
+ * True if a text may exceed a limit in bytes, judging by its length: a UTF-16 code unit needs at most three bytes in
+ * UTF-8.
+ */
 function mayExceed(text: string, limit: number): boolean {
   return 3 * text.length > limit;
 }

@@ -12,10 +12,11 @@ import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
  */
 
 /**
- * Reads for each organisation whether its login names contain its domain. If so, login names are unique within the
- * organisation, otherwise within the instance.
+ * Reads for each organisation whether its login names contain its domain. If so, a login name must be unique in the
+ * organisation; otherwise in the instance.
  * @param byDefault whether login names contain the domain if an organisation has no domain policy
- * @returns the answers in the order of `orgIds`; undefined for an organisation without the claim that decides the scope
+ * @returns true or false for each organisation, in the order of `orgIds`; undefined if the organisation lacks the
+ *   claim that decides this
  */
 export async function readLoginNameScopes(
   reader: Reader,
@@ -30,7 +31,10 @@ export async function readLoginNameScopes(
   });
 }
 
-/** Creates the write that permanently applies the instance's default for login names to an organisation. */
+/**
+ * Returns the write that creates a claim, which makes the instance's present default for login names permanent for an
+ * organisation.
+ */
 export function defaultScopeWrite(orgId: string): Write {
   return { type: 'create', key: scopeKey(orgId), fields: { orgId, ownerId: organisationPath(orgId) } };
 }

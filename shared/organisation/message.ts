@@ -20,11 +20,11 @@ export interface FieldIssue {
   /** The field's path within its record, such as `user.email.email`; empty for the record itself. */
   readonly path: string;
   readonly reason: string;
-  /** ZITADEL's text for the same issue, if any. */
+  /** The text with which ZITADEL reports the issue, if ZITADEL reports it. */
   readonly message?: string;
 }
 
-/** The error for a record, or another message of an export file, that has invalid fields. */
+/** The error about invalid fields in a record, or in another message of an export file. */
 export class InvalidRecordError extends Error {
   override readonly name = 'InvalidRecordError';
   readonly issues: readonly FieldIssue[];
@@ -47,10 +47,10 @@ interface CanonicalMessage {
 
 /**
  * Parses a message from the JSON form of protobuf messages (zitadel 1.1).
- * @param value the parsed JSON. The function may change it in place, and returns it unchanged if it is in canonical
- *   form.
- * @param checked the message's section, if the function must check the descriptor's rules (zitadel 3). The check
- *   ignores absent credentials of the section, because exports may omit credentials.
+ * @param value the parsed JSON. If it is in canonical form, the function returns this object. Otherwise, the function
+ *   may change the object.
+ * @param checked the section of the message. If present, the function checks the rules in the message's definition
+ *   (zitadel 3), except for absent credentials of the section, because exports may omit credentials.
  * @throws InvalidRecordError if the message is invalid
  */
 export function readMessage(
@@ -63,8 +63,8 @@ export function readMessage(
 }
 
 /**
- * Parses a message in any form that protobuf's JSON allows, and finds the message's problems. For a message in
- * canonical form, this takes several times as long as `usualMessage`.
+ * Parses a message in any form that protobuf's JSON allows, and lists its issues in the error. `usualMessage` is
+ * several times as fast, but accepts only the usual form.
  * @throws InvalidRecordError if the message is invalid
  */
 export function decodeMessage(
@@ -86,7 +86,7 @@ interface RuleContext {
   readonly checked: CheckedSection;
   readonly value: unknown;
   readonly unknown: UnknownContent;
-  /** The issues of the values that are already removed from the message. */
+  /** The issues of the values that `decode` has removed from the message. */
   readonly issues: readonly FieldIssue[];
 }
 
@@ -101,14 +101,15 @@ function brokenRules(schema: DescMessage, message: Message, { checked, value, un
   );
 }
 
-/** Returns the path of a value, and the paths of all messages and lists that contain the value. */
+/** Returns the path of a value, after the paths of the messages and lists that contain the value. */
 function pathsTo(path: string): readonly string[] {
   return [...path.matchAll(/[.[]/g)].map(({ index }) => path.slice(0, index)).concat(path);
 }
 
 /**
  * Decodes a message without its invalid values, so that the rules of the remaining fields can be checked.
- * @param unfit the issues of invalid values that the decoder might accept
+ * @param unfit the issues that are known before decoding. Their values are removed first, because the decoder might
+ *   accept them.
  * @returns the message, and the issues of all values that were removed from the message
  */
 function decode(
@@ -131,14 +132,14 @@ function decode(
 
 /** Removes the values with issues. If an element of a list has an issue, removes the whole list. */
 function withoutValues(value: unknown, issues: readonly FieldIssue[]): unknown {
-  // Remove the whole list, because without the invalid element the later elements would have other positions.
+  // Remove the whole list: if only the invalid element were removed, the later elements would have other positions.
   const fields = new Set(issues.map(({ path }) => path.replace(/\[.*/s, '')));
   return [...fields].reduce((json, field) => withoutField(json, field.split('.')), value);
 }
 
 /**
- * Returns a copy without the field. Copies only the objects on the field's path, because other values may be nested too
- * deeply to copy.
+ * Returns the JSON without the field. Copies only the objects on the field's path, because other values may be nested
+ * too deeply to copy.
  */
 function withoutField(json: unknown, [name = '', ...inner]: readonly string[]): unknown {
   if (!isJsonObject(json)) return json;
@@ -178,7 +179,7 @@ function findInvalid(schema: DescMessage, json: unknown, prefix = ''): FieldIssu
     const inside = (element: unknown, index: number) => findInside(field, element, `${path}[${index}]`);
     if (value.length <= fixedLimits.listElements)
       return value.flatMap((element, index) => (isValid(element) ? [] : inside(element, index)));
-    // In a long list, find only the first invalid element, because decoding each element separately takes too long.
+    // In a long list, find only the first invalid element, because it takes too long to decode each element separately.
     const first = value.findIndex((element) => !isValid(element));
     return inside(value[first], first);
   });
@@ -220,26 +221,26 @@ function asJson(value: unknown): JsonValue {
 }
 
 /**
- * Whether `path` is a credential that the record lacks. An export omits a credential with its field, so a credential
- * with an empty text counts as present.
+ * True if `path` is the path of a credential that the record lacks. An export omits a credential together with its
+ * field. So a field with an empty text does not count as an omitted credential.
  */
 function isOmittedCredential({ credentials = [] }: CheckedSection, value: unknown, path: string) {
   if (!isJsonObject(value) || !credentials.some((credential) => credential.path === path)) return false;
   return valueInEitherSpelling(value, path) === undefined;
 }
 
-/** The content of a message's JSON that the decoder would lose or reject. */
+/** What `inspectJson` finds in a message's JSON: values and fields that the decoder would change, ignore or reject. */
 interface JsonFindings {
   /** The paths of 64-bit integers whose JSON numbers JavaScript cannot represent exactly. */
   readonly rounded: string[];
-  /** The durations, bytes and integers that ZITADEL's decoder rejects, even if our decoder accepts them. */
+  /** The durations, bytes and integers that ZITADEL's decoder rejects. The decoder of this service may accept them. */
   readonly malformed: FieldIssue[];
   readonly unknown: { readonly fields: string[]; readonly values: { path: string; value: string | number }[] };
 }
 
 /**
- * Inspects a field's value or an element of a list, and adds the problems to `findings`. Returns the value in a form
- * that our decoder accepts.
+ * Inspects the value of a field, or an element of a list, and adds the problems to `findings`. Returns the value in a
+ * form that the decoder of this service accepts.
  */
 type Inspect = (value: unknown, path: string, findings: JsonFindings) => unknown;
 
@@ -300,8 +301,8 @@ const LONG: readonly (ScalarType | undefined)[] = [
 const SHORT: readonly (ScalarType | undefined)[] = [ScalarType.INT32, ScalarType.UINT32];
 
 /**
- * Returns undefined if the field needs no inspection. Of Google's own messages, which have a special JSON form, only
- * durations are inspected.
+ * Returns the function that inspects a field's value; undefined if the field needs no inspection. Google's own messages
+ * have a special JSON form, and only durations among them are inspected.
  */
 function inspector({ message, enum: values, scalar }: DescField): Inspect | undefined {
   if (message?.typeName === 'google.protobuf.Duration') return inspectDuration;
@@ -335,15 +336,15 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 function integerInspector(scalar: ScalarType | undefined, isLong: boolean): Inspect {
   return (value, path, { rounded, malformed }) => {
     if (isLong && typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) rounded.push(path);
-    // Our decoder also accepts texts that ZITADEL rejects, such as "08" and "0x10".
+    // The decoder of this service also accepts texts that ZITADEL rejects, such as "08" and "0x10".
     if (typeof value === 'string' && !JSON_NUMBER.test(value)) malformed.push({ path, reason: expectedNumber(scalar) });
     return value;
   };
 }
 
 /**
- * The enumerations whose unknown numbers imports keep, because ZITADEL's exports contain numbers that ZITADEL's own
- * definition lacks.
+ * The enumerations of which imports keep unknown numbers. ZITADEL's exports contain numbers of these enumerations that
+ * ZITADEL's own definition lacks.
  */
 const openEnumerations: ReadonlySet<string> = new Set(['zitadel.idp.v1.IDPType']);
 
@@ -355,7 +356,7 @@ function enumInspector({ typeName, values, value: byNumber }: DescEnum): Inspect
       typeof value === 'number' && byNumber[value] === undefined && !openEnumerations.has(typeName);
     if (!isUnknownName && !isUnknownNumber) return value;
     unknown.values.push({ path: withoutPositions(path), value });
-    // The decoder ignores unknown names but keeps unknown numbers, so convert the number to a text.
+    // Convert the number to a text: the decoder ignores unknown names, but it would keep an unknown number.
     return String(value);
   };
 }
@@ -363,7 +364,8 @@ function enumInspector({ typeName, values, value: byNumber }: DescEnum): Inspect
 const DURATION = /^([+-]?)(?=[\d.])(0|[1-9]\d*)?(?:\.(\d{0,9}))?s$/;
 
 /**
- * Returns a duration that our decoder accepts, such as `0.5s` for `.5s`; undefined for a text that is not a duration.
+ * Returns a duration in a form that the decoder of this service accepts, such as `0.5s` for `.5s`. Returns undefined
+ * for a text that is not a duration.
  */
 export function canonicalDuration(text: string): string | undefined {
   const match = DURATION.exec(text);

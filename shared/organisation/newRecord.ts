@@ -5,7 +5,8 @@ import { formatIssue } from './relations.ts';
 import type { Section } from './sections/section.ts';
 
 /**
- * Creates a record by the rules of imports, so that every export with this record can be imported.
+ * Creates a record, and checks it by the rules that imports apply. So an import accepts the exports that contain this
+ * record.
  * @param value the record's JSON, as in an export file
  * @throws InvalidRecordError if the record is invalid
  */

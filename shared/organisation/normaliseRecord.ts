@@ -20,15 +20,15 @@ function nulIssue(record: OrganisationRecord): RecordIssue | undefined {
 }
 
 /**
- * Converts a record's values by the rules of its section. `readRecord` must not convert values, because the digest in
- * the manifest covers the original values.
+ * Converts a record's values by the rules of its section. `readRecord` must not do this, because the digest in the
+ * manifest is a digest of the original values.
  * @param unset the path of a field to unset
  * @example
  * normaliseRecord(readRecord(domainSection, { domainName: ' acme.example ' }, 'o1')).record.json;
  * // { orgId: 'o1', domainName: 'acme.example' }
  */
 export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): NormalisedRecord {
-  // Check the lengths first, because some later steps take more than linear time.
+  // Check the lengths first, because some of the following checks take more than linear time.
   const unfit = lengthIssue(record) ?? nulIssue(record);
   if (unfit !== undefined) return { record, issue: unfit };
   const changes: Change[] = [];
@@ -41,8 +41,8 @@ export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): 
   const isAsRead = changes.length === 0 && removed.length === 0;
   const stored = isAsRead ? record : withConversions(record, changes, removed);
   const changed = isAsRead ? removed : [...changes.map(({ field }) => field), ...removed];
-  // When the file was read, a nested record was checked only by the rules of the outer record's definition. So check
-  // all fields of a nested record by the rules of its own definition.
+  // When the file was read, a nested record was checked only by the rules in the definition of the outer record. So
+  // check all its fields by the rules in its own definition.
   const issue = exportedFormIssue(stored, record.parent === undefined ? changed : undefined);
   return issue === undefined ? { record: stored } : { record: stored, issue };
 }
@@ -65,7 +65,7 @@ function withConversions(
   };
 }
 
-/** A rule for a field. If the field is a list, the rule converts each element. */
+/** A rule for the values of a field. If the field is a list, the rule applies to each element. */
 interface FieldRule {
   readonly field: string;
   readonly isList: boolean;
@@ -91,7 +91,10 @@ function rulesOf(section: Section): readonly FieldRule[] {
 
 const NO_LISTS: readonly string[] = [];
 
-/** Returns the path of the list whose elements are stored as separate records, if the record has such a list. */
+/**
+ * Returns the path of the list whose elements are stored as separate records. Returns no path if the record has no such
+ * list.
+ */
 function nestedLists({ section: { nested }, json }: OrganisationRecord): readonly string[] {
   return nested === undefined || valueAt(json, nested.list) === undefined ? NO_LISTS : [nested.list];
 }

@@ -7,8 +7,8 @@ import type { Section } from './sections/section.ts';
 const neededFields = new WeakMap<Section, ReadonlySet<FieldPath>>();
 
 /**
- * Returns the fields that an import cannot leave out. They identify a record or refer to other records, or the section
- * declares them as needed.
+ * Returns the fields that an import must not leave out. These fields identify the record, refer to other records,
+ * contain the record's state, or are in `Section.needed`.
  */
 function neededBy(section: Section): ReadonlySet<FieldPath> {
   const cachedFields = neededFields.get(section);
@@ -25,8 +25,9 @@ const STEP = /^(?<name>\w+)(?<position>\[\d+\])?$/;
 
 /**
  * Returns the smallest part of a record that contains the field at `path` and that an import may leave out. The part is
- * an element of a list, or a field without which the record gives no further rights. Numbers, durations and booleans
- * often limit rights, so an import may leave them out only if `Section.optional` lists them.
+ * an element of a list, or a field. The record must not give more rights without the part. Numbers, durations and
+ * booleans often limit rights, so an import may leave them out only if `Section.optional` lists them. Returns undefined
+ * if there is no such part.
  * @param path the path of an invalid field, such as `user.phone.phone` or `roleKeys[2]`
  */
 export function optionalPart(section: Section, path: string): string | undefined {
@@ -53,7 +54,10 @@ export function optionalPart(section: Section, path: string): string | undefined
   return part;
 }
 
-/** Whether a field's values may limit rights, judging by its type: numbers, booleans and durations often do. */
+/**
+ * True if the values of a field may limit rights. The type decides this: numbers, booleans and durations often limit
+ * rights.
+ */
 function isLimit({ fieldKind, message, scalar }: DescField): boolean {
   if (fieldKind === 'list') return false;
   if (message !== undefined) return message.typeName.startsWith('google.protobuf.');

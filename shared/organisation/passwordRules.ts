@@ -12,7 +12,7 @@ export interface PasswordComplexity {
   readonly hasSymbol: boolean;
 }
 
-/** The policy that applies to organisations without a policy of their own (zitadel 3.4). */
+/** The password complexity policy of an organisation that has no policy of its own (zitadel 3.4). */
 export const defaultComplexity: PasswordComplexity = {
   minLength: 8,
   hasLowercase: true,
@@ -21,7 +21,10 @@ export const defaultComplexity: PasswordComplexity = {
   hasSymbol: true,
 };
 
-/** Reads a policy in canonical form, which omits false values. */
+/**
+ * Reads a password complexity policy in canonical form. A field that the policy lacks is false, because canonical form
+ * omits false values.
+ */
 export function parseComplexity(policy: JsonObject): PasswordComplexity {
   return {
     minLength: Number(policy.minLength ?? 0),
@@ -32,7 +35,10 @@ export function parseComplexity(policy: JsonObject): PasswordComplexity {
   };
 }
 
-/** Returns an issue if the minimum length is 0, or exceeds the maximum length that bcrypt can hash. */
+/**
+ * Returns an issue if the minimum length in a policy is 0, or exceeds the maximum length of a password that bcrypt can
+ * hash.
+ */
 export function checkComplexityPolicy(policy: JsonObject): RecordIssue | undefined {
   const { minLength } = parseComplexity(policy);
   if (minLength > 0 && minLength <= MAX_BCRYPT_BYTES) return undefined;
@@ -53,8 +59,8 @@ export function passwordIssue(policy: PasswordComplexity, password: string): Rec
 }
 
 /**
- * Checks a clear password against a policy as ZITADEL does: counts bytes, and recognises ASCII letters and digits only
- * (zitadel 3.4).
+ * Checks a clear password by a policy as ZITADEL does: counts bytes instead of characters, and counts only ASCII
+ * letters and digits as letters and digits (zitadel 3.4).
  */
 export function complexityIssue(policy: PasswordComplexity, password: string): RecordIssue | undefined {
   const { minLength } = policy;

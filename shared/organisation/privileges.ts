@@ -5,7 +5,7 @@ import type { OrganisationRecord } from './record.ts';
 import { reportedId } from './recordPlan.ts';
 import type { GivenPrivilege } from './sections/section.ts';
 
-/** The roles or domains that a record gives. */
+/** The roles that a record gives to a user, or the domains that it gives to an organisation. */
 export interface Gift {
   readonly given: GivenPrivilege;
   readonly texts: readonly string[];
@@ -27,8 +27,8 @@ function givenTexts({ texts, onlyIf }: GivenPrivilege, json: JsonObject, orgId: 
 }
 
 /**
- * Warns if a record gives a privilege in an organisation or project that existed before the import. Returns undefined
- * if the stored record already gave all roles or domains.
+ * Returns the warning about a record that gives roles or domains in an organisation or project that existed before the
+ * import. Returns undefined if the stored record already gave all of them.
  * @param stored the JSON of the record before the overwrite; undefined for a new record
  */
 export function privilegeWarning(

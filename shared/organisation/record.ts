@@ -43,40 +43,46 @@ export interface OrganisationRecord {
   readonly section: Section;
   readonly orgId: string;
   readonly json: JsonObject;
-  /** The canonical JSON: fields in the descriptors' order, without defaults and credentials. */
+  /**
+   * The canonical JSON as a text: the fields are in the order of ZITADEL's definition, without default values and
+   * credentials.
+   */
   readonly body: string;
   /** The SHA-256 hash of `body`, in base64url. */
   readonly digest: string;
   readonly credentials: Credentials;
-  /** A clear password to hash before the record is stored; undefined if the file also contains a hash. */
+  /** A clear password that must be hashed before the record is stored; undefined if the file contains a hash too. */
   readonly clearPassword: string | undefined;
   /** The clear password from the file. It must satisfy the policy even if the file also contains a hash. */
   readonly givenPassword: string | undefined;
-  /** The record's state; undefined if records of the section have no state. */
+  /** The record's state; undefined if no record of the section has a state. */
   readonly state: RecordState | undefined;
-  /** Whether the person has the OTP e-mail factor; undefined if the file does not state it. */
+  /** True if the person has the OTP e-mail factor; undefined if this is not in the file. */
   readonly otpEmail: boolean | undefined;
   /** The credentials that the source lacks, according to the file. An overwrite removes these credentials. */
   readonly lacks?: readonly Credential[];
-  /** Fields and enumeration values in the file that ZITADEL's definition of the record lacks. */
+  /** Fields and enumeration values that the file contains, but ZITADEL's definition of the record does not. */
   readonly unknown: UnknownContent;
   /**
-   * The JSON before its values were converted; absent if no value was converted. Reports identify the record by this
-   * JSON.
+   * The JSON before its values were converted; absent if no value was converted. Reports identify the record by the
+   * values in this JSON, because the file contains them.
    */
   readonly given?: JsonObject;
   readonly dropped?: readonly DroppedText[];
   readonly converted?: readonly ConvertedText[];
   /** Invalid parts that the import leaves out, each with a warning in the report. */
   readonly leftOut?: readonly InvalidElement[];
-  /** How to report a field that the import drops because of other records or policies of the organisation. */
+  /** How to report that the import drops a field because of the organisation's other records or policies. */
   readonly adjustment?: Adjustment;
   /**
    * The issue of a record that breaks a rule of its definition, or that cannot be decoded. Such a record is not
    * imported.
    */
   readonly invalid?: RecordIssue;
-  /** The record that contains this record in the file. The values of the outer record are already converted. */
+  /**
+   * The outer record, if the file contains this record inside another record. The values of the outer record are
+   * already converted.
+   */
   readonly parent?: OrganisationRecord;
 }
 
@@ -93,7 +99,7 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   const { json, unknown, state, otpEmail } = readFields(section, converted, checked ? section : undefined);
   if (section.inner !== undefined && json[section.inner] === undefined)
     throw new InvalidRecordError([{ path: section.inner, reason: MISSING }]);
-  // An empty record is an error: no exporter writes it, and a small file could contain millions of them.
+  // An empty record is an error: no exporter writes empty records, and a small file could contain millions of them.
   if (checked && isList(section) && isEmpty(json))
     throw new InvalidRecordError([{ path: '', reason: 'the record is empty' }]);
   if (checked) checkState({ json, unknown }, 'state');
@@ -106,7 +112,7 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
 }
 
 /**
- * Reads fields of a record: fields of its definition, and fields that its section keeps in addition. The value may
+ * Reads the fields in ZITADEL's definition of a record, and the additional fields that the section keeps. `value` may
  * contain only some of the fields.
  * @throws InvalidRecordError if a field is invalid
  */
@@ -120,8 +126,8 @@ export function readFields(section: Section, value: unknown, checked: CheckedSec
 }
 
 /**
- * Rejects an unknown state, and the state of a deleted record. The decoder would ignore an unknown state, and a user
- * without a state can log in. In a database, the state of a deleted record marks a deletion in progress.
+ * Rejects an unknown state, because the decoder would ignore it, and a user without a state can log in. Rejects the
+ * state of a deleted record too, because in the database this state means that a deletion is in progress.
  * @param path the path of the field that contains the state
  * @throws InvalidRecordError if the state is unknown, or is the state of a deleted record
  */
@@ -182,8 +188,8 @@ function assembleRecord(
 }
 
 /**
- * Converts a record's JSON to its canonical form in place. Adds missing defaults of the section. Some sections also
- * derive a missing id, or set the organisation.
+ * Converts a record's JSON to its canonical form in place. Adds the missing values of `Section.defaults`. In some
+ * sections, also derives a missing id, or sets the organisation's id.
  */
 export function canonicalise(section: Section, json: JsonObject, orgId: string): void {
   section.canonicalise?.(json, orgId);
@@ -200,7 +206,7 @@ export interface NestedRecord {
 
 /**
  * Returns the records inside a record. Imports store these records separately.
- * @param path the outer record's path
+ * @param path the path of the outer record in the file
  */
 export function nestedRecords(
   { section: { nested }, json, orgId }: OrganisationRecord,
@@ -219,7 +225,8 @@ export function nestedRecords(
 /** Builds the stored fields of a record, except its sequence and timestamps. */
 export function storedFields(record: OrganisationRecord): DocumentFields {
   const { section, state } = record;
-  // If the file does not contain the state, do not store the default state, which most records have.
+  // If the file does not contain the state, the record has the default state. Do not store it, because most records
+  // have it.
   const isOmitted = state?.source === 'unknown' && usualState(section) !== undefined;
   return {
     partition: sectionPartition(record.orgId, section),

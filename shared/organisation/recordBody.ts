@@ -9,7 +9,8 @@ export interface RecordBody {
 }
 
 /**
- * Returns the body of a record, and its digest. Callers must call this function again after every change of the JSON.
+ * Returns the body of a record, which is its JSON as a text, and the digest of the body. Call this function after every
+ * change of the JSON.
  */
 export function serialise(json: JsonObject): RecordBody {
   const body = JSON.stringify(json);
@@ -19,13 +20,14 @@ export function serialise(json: JsonObject): RecordBody {
 /** Replaces the fields of `json` with the fields of `ordered`, in the order of `ordered`. */
 export function reorder(json: JsonObject, ordered: JsonObject): void {
   const names = Object.keys(ordered);
-  // V8 accesses objects with deleted fields slowly. Delete fields only if the order differs, which is rare.
+  // Delete and add fields only if the order differs, which is rare, because V8 accesses objects with deleted fields
+  // slowly.
   const inOrder = Object.keys(json).every((name, index) => name === names[index]);
   if (!inOrder) for (const name of Object.keys(json)) delete json[name];
   for (const name of names) if (ordered[name] !== undefined) json[name] = ordered[name];
 }
 
-/** Sets a record's `orgId` to the id of its organisation, as the first field. */
+/** Sets `orgId` of a record to the id of its organisation. The field becomes the first field. */
 export function nameOrganisation(json: JsonObject, orgId: string): void {
   const otherFields = { ...json };
   delete otherFields.orgId;
@@ -33,8 +35,8 @@ export function nameOrganisation(json: JsonObject, orgId: string): void {
 }
 
 /**
- * Derives an id for a user or project without an id. The id depends on the name, which is unique in the organisation.
- * So a second import of the same file creates no duplicates.
+ * Derives an id for a user or project that has no id in the file. The id depends on the name, which is unique in the
+ * organisation. So a second import of the same file creates no duplicates.
  */
 export function deriveId(orgId: string, name: string): string {
   const digest = hash('sha256', JSON.stringify([orgId, name]), 'hex');

@@ -5,13 +5,13 @@ import { readableId } from './recordPlan.ts';
 import { type RecordIssue, reportedIssue } from './relations.ts';
 
 /**
- * The maximum number of listed errors, and of listed warnings. It limits memory, and keeps the response below the
- * platform's size limit.
+ * The maximum number of errors that a response lists, and the maximum number of warnings. Both limits save memory, and
+ * keep the response below the size limit of the platform.
  */
 export const MAX_LISTED_ISSUES = 10_000;
 
 /**
- * The maximum length of the id, the message and the parameters together. They may quote texts of the file, and valid
+ * The maximum length of an issue's id, message and parameters together. They may quote texts of the file. Quoted valid
  * texts fit into this length.
  */
 const MAX_ISSUE_CHARACTERS = 4_000;
@@ -23,7 +23,7 @@ interface RecordNotice {
   readonly params?: Readonly<Record<string, string>>;
 }
 
-/** Shortens each text if the texts are too long together. */
+/** Shortens each text of an issue if all its texts together are too long. */
 export function withShortTexts<Notice extends RecordNotice>(notice: Notice): Notice {
   const { id, message, params = {} } = notice;
   const length = Object.values(params).reduce((sum, value) => sum + value.length, (id?.length ?? 0) + message.length);

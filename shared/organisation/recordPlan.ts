@@ -11,9 +11,12 @@ interface PlannedClaim extends Pick<UniqueName, 'taken'> {
   readonly key: DocumentKey;
 }
 
-/** A name that a record must not use if another organisation has claimed it. `reserved` is the issue in that case. */
+/**
+ * A name that a record must not use if another organisation has a claim on the name. `reserved` is the issue in that
+ * case.
+ */
 interface PlannedReserve {
-  /** The key of the other organisation's claim. */
+  /** The key under which the claim of another organisation would exist. */
   readonly key: DocumentKey;
   readonly reserved: KeyedIssue;
 }
@@ -23,12 +26,13 @@ export interface RecordPlan {
   readonly key: DocumentKey;
   readonly claims: readonly PlannedClaim[];
   readonly reserves: readonly PlannedReserve[];
-  /** Fields that the import stores in addition if it creates the record. */
+  /** Fields that are stored together with the record, but only if the import creates the record. */
   readonly origin?: Pick<DocumentFields, 'importedFrom' | 'lastImport'>;
 }
 
 /**
- * Derives a record's key, claims and reserved names.
+ * Derives what an import needs to write a record: its key, its claims, and the names that other organisations may have
+ * reserved.
  * @param loginNamesByDomain whether the organisation's login names contain its domain; for a domain policy, whether
  * they would contain the domain without the policy
  * @example
@@ -60,12 +64,12 @@ export function recordKey({ section, json, orgId }: KeyedRecord): DocumentKey {
   return { collection: section.collection, id: documentId(...section.key.map((path) => textAt(json, path, orgId))) };
 }
 
-/** Returns a record's id for reports. The id is as in the file, before conversions. */
+/** Returns the id by which reports identify a record: the id in the file, before conversions. */
 export function reportedId({ section, given, json, orgId }: OrganisationRecord): string {
   return section.error.id.map((path) => textAt(given ?? json, path, orgId)).join('_');
 }
 
-/** Returns a record's id for reports; undefined for an invalid record whose id cannot be read. */
+/** Returns the id by which reports identify a record; undefined for an invalid record whose id cannot be read. */
 export function readableId(record: OrganisationRecord): string | undefined {
   const id = reportedId(record);
   return record.invalid === undefined || /[^_]/.test(id) ? id : undefined;
@@ -97,14 +101,15 @@ export interface PlannedReference {
   /** The target's id, which is the last part of its key. */
   readonly targetId: string;
   /**
-   * The key of a claim that must exist if the target belongs to another organisation; undefined if the reference needs
-   * no such claim.
+   * The key of a claim. If the target belongs to another organisation, the reference is valid only if this claim
+   * exists. Undefined if a valid reference needs no claim.
    */
   readonly permit: DocumentKey | undefined;
 }
 
 /**
- * Lists a record's references. If the key of a reference leads through a list, each element is a separate reference.
+ * Lists a record's references. If the path of a reference leads through a list, each element of the list is a separate
+ * reference.
  * @example
  * planReferences(readRecord(userGrantSection, { userId: 'u1', projectId: 'p1', roleKeys: ['a', 'b'] }, 'o1'));
  * // users/u1, projects/p1, projectRoles/p1|a, projectRoles/p1|b
@@ -152,7 +157,7 @@ export function referenceField({ key }: Reference): string {
   return String(key.at(-1)).replace('[]', '');
 }
 
-/** Whether a record grants a project to the organisation that owns the project. Imports omit such a record. */
+/** True if a record grants a project to the organisation that owns this project. Imports omit such a record. */
 export function isGrantToItself({ section: { references = [] }, json, orgId }: OrganisationRecord): boolean {
   return references.some(
     (reference) =>
@@ -173,7 +178,7 @@ function claimedNames({ section: { unique = NO_NAMES }, json }: KeyedRecord, byD
 
 const NO_NAMES: readonly UniqueName[] = [];
 
-/** @param byDomain whether the organisation's login names contain its domain */
+/** @param byDomain true if the organisation's login names contain its domain */
 function recordClaimKey(unique: UniqueName, { json, orgId }: KeyedRecord, byDomain: boolean): DocumentKey {
   const isScoped = unique.perOrganisation || (unique.perOrganisationByDomainPolicy === true && byDomain);
   const fold = unique.lookAlikes === true ? foldLookAlikes : lowerCase;
@@ -181,7 +186,10 @@ function recordClaimKey(unique: UniqueName, { json, orgId }: KeyedRecord, byDoma
   return claimKey(unique.type, names, isScoped ? [orgId] : []);
 }
 
-/** Lists the keys of all claims that a record may own, whether or not login names contain the organisation's domain. */
+/**
+ * Lists the keys of all claims that a record may own: the claims that it owns if login names contain the organisation's
+ * domain, and the claims that it owns otherwise.
+ */
 export function possibleClaimKeys(record: KeyedRecord): DocumentKey[] {
   const keys = [false, true].flatMap((byDomain) =>
     claimedNames(record, byDomain).map((unique) => recordClaimKey(unique, record, byDomain)),

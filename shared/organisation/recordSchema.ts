@@ -4,7 +4,8 @@ import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.j
 import { IMPORTED_FROM, type Section } from './sections/section.ts';
 
 /**
- * A field of an organisation in an export file. ZITADEL defines the organisation in two forms, v1 and v2 (zitadel 2.1).
+ * A field that an organisation has in an export file. ZITADEL defines organisations in two forms, v1 and v2 (zitadel
+ * 2.1).
  */
 export interface OrganisationField {
   readonly name: string;
@@ -14,8 +15,8 @@ export interface OrganisationField {
 }
 
 /**
- * Maps both spellings of each field's name to the field. The map contains the fields of both forms, because every
- * import accepts both. If both forms have a field, the definition in v2 counts.
+ * Maps both spellings of each field's name to the field. Contains the fields of v1 and of v2, because every import
+ * accepts both. If v1 and v2 define the same field, the definition in v2 is used.
  */
 export const organisationFields: ReadonlyMap<string, OrganisationField> = new Map([
   [IMPORTED_FROM, { name: IMPORTED_FROM, list: false, schema: undefined }],

@@ -11,14 +11,15 @@ import type { JsonObject } from '../json/jsonObject.ts';
 import type { Collection } from '../store/store.ts';
 
 /**
- * The path of a field in a record's JSON, such as `project.name`. `$orgId` means the record's organisation. A path that
- * starts with `=` means the constant text after `=`.
+ * The path of a field in a record's JSON, such as `project.name`. There are two exceptions: `$orgId` stands for the id
+ * of the record's organisation, and a path that starts with `=` stands for the text after `=`.
  */
 export type FieldPath = string;
 
 /**
- * A `FieldPath` that may lead through a list. A path such as `roleKeys[]` or `idps[].configId` means one value for each
- * element of the list. A condition selects elements: `idps[ownerType=IDP_OWNER_TYPE_ORG].idpId`.
+ * A `FieldPath` that may lead through a list. For a path such as `roleKeys[]` or `idps[].configId`, there is one value
+ * for each element of the list. Brackets with a condition select some of the elements, as in
+ * `idps[ownerType=IDP_OWNER_TYPE_ORG].idpId`.
  */
 export type ListPath = string;
 
@@ -28,13 +29,13 @@ export type ListPath = string;
  */
 export type RecordIssue = KeyedIssue | (AnyReasoned & { readonly id: string; readonly key: string });
 
-/** An issue whose reason follows from ZITADEL's key. */
+/** An issue with an error key of ZITADEL, from which the reason of the issue follows. */
 export interface KeyedIssue {
-  /** Empty if ZITADEL's message has no id. In that case, `key` is the whole message. */
+  /** The id of ZITADEL's message. If this is empty, ZITADEL's message has no id, and `key` is the whole message. */
   readonly id: string;
   readonly key: ZitadelKey;
   readonly reason?: undefined;
-  /** Parameters of the reason, in addition to the parameters that the key determines. */
+  /** The parameters of the reason, except those that follow from the key. */
   readonly params?: IssueParams;
 }
 
@@ -49,43 +50,47 @@ export function reportedIssue(issue: RecordIssue): ReportedIssue {
 }
 
 /**
- * A name that must be unique in the instance. If `parts` starts with `$orgId`, the name must be unique only in the
- * organisation.
+ * A name that must be unique in the instance. If the first of `parts` is `$orgId`, the name must be unique only in the
+ * record's organisation.
  */
 export interface UniqueName {
   readonly type: string;
   readonly parts: readonly FieldPath[];
   /**
-   * The issue if another record has the same name. With `adjusted`, there is no issue: the import drops the field of
-   * `Section.adjusted` from the record.
+   * The issue if another record has the same name. If this is `adjusted`, there is no issue: the import drops the field
+   * of `Section.adjusted` from the record instead.
    */
   readonly taken: KeyedIssue | 'adjusted';
   /**
-   * Whether names that look alike count as the same name. By default, only names that differ in case count as the same.
+   * True if two names that look alike count as the same name. If absent, only names that differ at most in case count
+   * as the same name.
    */
   readonly lookAlikes?: true;
-  /** A boolean field. Only records with the value true claim the name; by default, all records do. */
+  /**
+   * The path of a boolean field. A record claims the name only if the field is true. If `onlyIf` is absent, every
+   * record claims the name.
+   */
   readonly onlyIf?: FieldPath;
   /**
-   * A boolean field of domain policies, which decides whether login names contain the organisation's domain. A policy
-   * claims the name only if this field differs from the instance's default.
+   * Only for domain policies: the path of a boolean field that decides whether login names contain the organisation's
+   * domain. A policy claims the name only if this field differs from the instance's default.
    */
   readonly onlyIfLoginNamesChange?: FieldPath;
   /**
-   * Whether the name must be unique in its organisation only. Unlike `$orgId` in `parts`, this option keeps the case of
-   * the organisation's id.
+   * True if the name must be unique in its organisation only. The claim then contains the organisation's id unchanged,
+   * whereas `$orgId` in `parts` is converted like the other parts, for example to lower case.
    */
   readonly perOrganisation?: true;
   /**
-   * Whether the name must be unique in its organisation only if login names contain the organisation's domain (zitadel
-   * 3.4).
+   * True if the name must be unique in its organisation only, provided that login names contain the organisation's
+   * domain (zitadel 3.4). Otherwise the name must be unique in the instance.
    */
   readonly perOrganisationByDomainPolicy?: boolean;
 }
 
-/** A name that new records must not use if another organisation has claimed it. */
+/** A name that a new record must not use if another organisation has claimed it. */
 export interface ReservedName {
-  /** `UniqueName.type` of the claims on such names. */
+  /** The `UniqueName.type` of the claims that reserve such names. */
   readonly type: string;
   /** The path of a text, such as an e-mail address. The name is the part after the last `@` of the text. */
   readonly suffixOf: FieldPath;
@@ -95,44 +100,48 @@ export interface ReservedName {
 /** A reference to a record that must exist before the referring record is written. */
 export interface Reference {
   readonly collection: Collection;
-  /** The parts of the target's key. At most one part may lead through a list; then each element refers to a target. */
+  /**
+   * The parts of the key of the target, which is the record to which the reference leads. At most one part may lead
+   * through a list. In that case, each element of the list refers to a separate target.
+   */
   readonly key: readonly ListPath[];
   readonly missing: KeyedIssue;
   /**
-   * If the record also refers to a record of `collection`, and its own organisation owns that record, `issue` replaces
-   * `missing`.
+   * If the record also refers to a record of `collection` that belongs to the record's own organisation, the import
+   * reports `issue` instead of `missing`.
    */
   readonly missingBesideOwn?: { readonly collection: Collection; readonly issue: KeyedIssue };
   /**
-   * The warning if the target is missing. The import still writes the record, because a later import may add the
-   * target. But if the last part of `key` is empty, the import rejects the record.
+   * Present if the import must write the record although the target is missing, because a later import may add the
+   * target. The value is the warning about this. If the last part of `key` is empty, the import rejects the record all
+   * the same.
    */
   readonly keptIfMissing?: 'provider_missing' | 'linked_provider_missing';
-  /** Whether the record may lack the reference: an empty last part of `key` refers to nothing. */
+  /** True if the record is valid without the reference. The reference is absent if the last part of `key` is empty. */
   readonly optional?: true;
   /**
-   * The issue if the target belongs to another organisation. With `notCarried`, the import omits the record instead. By
-   * default, such a reference is valid.
+   * The issue if the target belongs to another organisation. If this is `notCarried`, the import omits the record, and
+   * reports no issue. If absent, the target may belong to any organisation.
    */
   readonly ifForeign?: 'notCarried' | KeyedIssue;
   /**
-   * The type and the parts of a unique name. If a record has claimed this name, the target may belong to another
-   * organisation.
+   * The type and the parts of a unique name. The target may belong to another organisation if a record has a claim on
+   * this name.
    */
   readonly permittedBy?: { readonly type: string; readonly parts: readonly FieldPath[] };
   /**
-   * The field of the target that contains the id of another organisation. The records of that organisation may refer to
-   * the target, too. Used only together with `check`.
+   * The path of a field of the target that contains the id of another organisation. The records of that organisation
+   * may refer to the target too. `check` must then be present.
    */
   readonly openTo?: FieldPath;
   /**
-   * The warning if the target belongs to the record's own organisation. The import then omits the record. By default,
-   * such a reference is valid.
+   * Present if the import must omit the record if the target belongs to the record's own organisation. The value is the
+   * warning about this.
    */
   readonly ifOwn?: RecordWarning;
   /**
-   * Whether the target is the record that contains this record in the file. If the stored target differs from the
-   * target in the file, the import omits this record.
+   * True if the target is the outer record that contains this record in the file. The import omits this record if the
+   * outer record in the database differs from the outer record in the file.
    */
   readonly isParent?: true;
   /** Returns an issue if the target exists but does not match the record. */

@@ -19,7 +19,7 @@ export interface SectionRecord {
   readonly stored: StoredDocument;
 }
 
-/** Whether a record with this reference cannot exist without the target. */
+/** True if a record with this reference cannot exist without the target of the reference. */
 export function isRequired({ keptIfMissing }: Reference): boolean {
   return keptIfMissing === undefined;
 }
@@ -28,18 +28,15 @@ export function isRequiredUser(reference: Reference): boolean {
   return reference.collection === 'users' && isRequired(reference);
 }
 
-/**
- * Whether a record with this reference cannot exist without the target, and the target may belong to another
- * organisation.
- */
+/** True if a record with this reference cannot exist without the target, which may belong to another organisation. */
 function mayBeForeign(reference: Reference): boolean {
   const { ifForeign, permittedBy, openTo } = reference;
   return isRequired(reference) && (ifForeign === undefined || permittedBy !== undefined || openTo !== undefined);
 }
 
 /**
- * The sections whose records may require records of other organisations. A section comes before the sections whose
- * records it requires.
+ * The sections with records that cannot exist without certain records of other organisations. If records of section A
+ * need records of section B, A comes before B.
  */
 export const foreignSections: readonly Section[] = sections
   .filter(({ references = [] }) => references.some(mayBeForeign))
@@ -56,8 +53,9 @@ export function requiresUser({ section, stored }: SectionRecord, userIds: Pick<R
 }
 
 /**
- * Selects the records of other organisations that must be deleted together with the organisations in `orgIds`. A
- * selected record requires a record of these organisations, directly or through another record.
+ * Selects those of `records` that must be deleted together with the organisations in `orgIds`. A record is selected if
+ * it cannot exist without a record of these organisations. It may need that record directly, or need another record
+ * that needs it.
  */
 export async function selectDependents<Selected extends SectionRecord>(
   reader: Pick<Reader, 'getMany'>,
@@ -70,8 +68,8 @@ export async function selectDependents<Selected extends SectionRecord>(
 }
 
 /**
- * Returns the paths of the records that a deletion of the organisations also deletes: the records of these
- * organisations, and the records that require them. Checks only the records with the given keys.
+ * Finds which of the records with the keys in `keys` a deletion of the organisations would delete, and returns their
+ * paths. These records belong to the organisations, or cannot exist without such a record.
  */
 async function findGone(
   reader: Pick<Reader, 'getMany'>,
@@ -89,7 +87,10 @@ async function findGone(
   return new Set([...keys.filter(isOwn).map(documentPath), ...dependents.map(({ path }) => path)]);
 }
 
-/** Returns a document with its section; an empty array if `foreignSections` does not contain the section. */
+/**
+ * Returns a document together with its section. Returns an empty list if the document is absent, or if its section is
+ * not in `foreignSections`.
+ */
 export function withSection(stored: StoredDocument | undefined): SectionRecord[] {
   const section = foreignSections.find((candidate) => isInSection(stored?.partition, candidate));
   return section === undefined || stored === undefined ? [] : [{ section, stored }];

@@ -1,15 +1,16 @@
 export type MembershipScope = 'instance' | 'organisation' | 'project' | 'projectGrant';
 
 /**
- * A permission. Export and import both require `iam.write`, because the interface requires an IAM_OWNER for both
- * (specification 5.2). ZITADEL's export requires only `iam.read`, although it returns credentials.
+ * A permission of ZITADEL. This service requires `iam.write` for imports and for exports, because its interface
+ * requires an IAM_OWNER for both (specification 5.2). ZITADEL's export requires only `iam.read`, although it returns
+ * credentials.
  */
 export type Permission = 'iam.write' | 'user.read' | 'user.write';
 
 /**
  * The roles that ZITADEL defines by default, except system roles, with their permissions. A role gives its permissions
- * on the instance or organisation of the membership (zitadel 7.2). In this service, roles in projects and project
- * grants give no permissions on users.
+ * on the instance or organisation of the membership (zitadel 7.2). In this service, roles in projects and in project
+ * grants give no permission to read or change users.
  */
 const roles: ReadonlyMap<string, readonly Permission[]> = new Map([
   ['IAM_OWNER', ['iam.write', 'user.read', 'user.write']],
@@ -38,7 +39,10 @@ const roles: ReadonlyMap<string, readonly Permission[]> = new Map([
   ['PROJECT_GRANT_OWNER_VIEWER', []],
 ]);
 
-/** The prefixes of the roles in each scope. All roles of a member have the same prefix, as in ZITADEL. */
+/**
+ * For each scope, the prefixes of the names of its roles. All roles of one member must have the same prefix, as in
+ * ZITADEL.
+ */
 const rolePrefixes: Readonly<Record<MembershipScope, readonly string[]>> = {
   instance: ['IAM'],
   organisation: ['ORG', 'SELF_MANAGEMENT_GLOBAL'],
@@ -50,7 +54,7 @@ export function knownRoles(scope: MembershipScope): readonly string[] {
   return [...roles.keys()].filter((role) => areCompatible(scope, [role]));
 }
 
-/** Whether a member in the scope can have all roles in `held` at once. */
+/** True if all roles in `held` exist in the scope, and one member can have all of them. */
 export function areCompatible(scope: MembershipScope, held: readonly unknown[]): boolean {
   const allBegin = (prefix: string) =>
     held.every((role) => typeof role === 'string' && roles.has(role) && role.startsWith(prefix));

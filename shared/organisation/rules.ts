@@ -1,5 +1,5 @@
-// Checks records by the validation rules in ZITADEL's message definitions. Omits rules that records in ZITADEL's
-// exports can break.
+// Checks records by the validation rules in ZITADEL's message definitions. Omits the rules that the records in
+// ZITADEL's own exports may break.
 
 import { type DescField, type DescMessage, getOption, hasOption, type Message } from '@bufbuild/protobuf';
 import {
@@ -17,7 +17,10 @@ interface RuleIssue {
   /** The field's path in JSON names, such as `user.email.email`. */
   readonly path: string;
   readonly reason: string;
-  /** ZITADEL's text for the issue (zitadel 3.2). It contains the names of all messages and fields on the path. */
+  /**
+   * The text with which ZITADEL reports the issue (zitadel 3.2). The text contains the names of all messages and fields
+   * on the path.
+   */
   readonly message: string;
 }
 
@@ -29,7 +32,7 @@ interface FieldCheck {
   readonly nested: readonly FieldCheck[];
 }
 
-/** A text of an error: in plain words, and in ZITADEL's wording (zitadel 3.2). */
+/** A part of an error text in two wordings: in plain words, and as ZITADEL words it (zitadel 3.2). */
 interface Wording {
   readonly plain: string;
   readonly zitadels: string;
@@ -41,7 +44,8 @@ const EMBEDDED = 'embedded message failed validation';
 const checksByMessage = new Map<string, readonly FieldCheck[]>();
 
 /**
- * Limits the issues that an error about a file lists, because a single list could have hundreds of thousands of issues.
+ * The maximum number of issues in an error about a file, because a single list could have hundreds of thousands of
+ * issues.
  */
 export const MAX_ISSUES = 100;
 
@@ -139,7 +143,10 @@ export function compileRules(field: DescField): FindBroken | undefined {
   };
 }
 
-/** Whether ZITADEL rejects a message without the field, even if ZITADEL's stored records may lack the field. */
+/**
+ * True if ZITADEL rejects a message that lacks the field. This may be true even if ZITADEL's stored records lack the
+ * field.
+ */
 export function isRequired(field: DescField): boolean {
   if (!hasOption(field, rules)) return false;
   const { type, message } = getOption(field, rules);
@@ -183,10 +190,16 @@ function compileTextRules(
 }
 
 interface Bounds {
-  /** `min` and `max` are the bounds that ZITADEL enforces in requests, and quotes in error texts; 0 means no bound. */
+  /**
+   * `min` and `max` are the bounds that ZITADEL enforces in requests, and quotes in error texts. The number 0 means
+   * that there is no bound.
+   */
   readonly min: number;
   readonly max: number;
-  /** `least` and `most` are the bounds that all values stored in ZITADEL satisfy; 0 means no bound. */
+  /**
+   * `least` and `most` are the bounds that all values stored in ZITADEL satisfy. The number 0 means that there is no
+   * bound.
+   */
   readonly least: number;
   readonly most: number;
 }
@@ -227,8 +240,9 @@ function emailBroken(value: string): Wording | undefined {
 
 const inAngles = /^[^@<>]*<([^<>]*)>$/;
 /**
- * Returns the reason if every release of ZITADEL rejects a text as an e-mail address in a request (zitadel 3.2). Unlike
- * ZITADEL's check of a person (zitadel 3.4), requests accept an address in angle brackets after a name.
+ * Returns the reason why every release of ZITADEL rejects a text as an e-mail address in a request (zitadel 3.2).
+ * Returns undefined if a release accepts the text. In a request, ZITADEL accepts an address in angle brackets after a
+ * name, which it does not accept for a person (zitadel 3.4).
  */
 export function emailRuleReason(text: string): string | undefined {
   const trimmed = trimSpace(text);

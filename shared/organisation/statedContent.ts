@@ -1,18 +1,18 @@
-// Decides what the absence of a value from a file means: the source lacks the value, or the file omits it.
+// If a file lacks a value, either the source lacks the value too, or the export omitted it. This module decides which.
 
 import type { OrganisationRecord } from './record.ts';
 import { type Credential, mayHaveOtpEmail, type Section } from './sections/section.ts';
 import { type RecordState, usualState } from './states.ts';
 
 /**
- * For each kind of value, whether a file without the value proves that the source lacks the value. If not, the file may
- * omit values that the source has.
+ * For each kind of value: true if the source certainly lacks a value that the file lacks. If false, the source may have
+ * the value.
  */
 export interface StatedContent extends Readonly<Record<Credential['flag'], boolean>> {
   readonly otpEmail: boolean;
   /**
-   * Whether a record without a state has the default state. Organisations and users have no default state, because
-   * every export contains their states.
+   * True if a record whose state is not in the file has the default state. This does not apply to organisations and
+   * users, which have no default state, because every export contains their states.
    */
   readonly states: boolean;
 }
@@ -36,12 +36,17 @@ export function lackedCredentials(
 
 const NOTHING_LACKED: readonly Credential[] = [];
 
-/** Whether a missing OTP e-mail factor of a record in the section shows that the source lacks the factor too. */
+/**
+ * True if the absence of the OTP e-mail factor from a record in the section proves that the source lacks the factor.
+ */
 export function statesOtpEmail(section: Section, stated: StatedContent): boolean {
   return stated.otpEmail && mayHaveOtpEmail(section);
 }
 
-/** Marks an unknown state as derived, if the manifest shows that a missing state means the default state. */
+/**
+ * Returns a state whose source is `derived` instead of `unknown`, if the manifest shows that a state is missing only if
+ * it is the default.
+ */
 export function statedState(
   section: Section,
   state: RecordState | undefined,
@@ -52,8 +57,8 @@ export function statedState(
 }
 
 /**
- * Adds to a record what its file proves: which credentials the source lacks, that the source lacks the OTP e-mail
- * factor too, or that a missing state is the default.
+ * Adds to a record what its file proves about missing content: that the source lacks certain credentials, that it lacks
+ * the OTP e-mail factor, or that a missing state is the default state.
  */
 export function withStated(record: OrganisationRecord, stated: StatedContent): OrganisationRecord {
   const { section, credentials, clearPassword } = record;

@@ -1,8 +1,8 @@
 import type { SectionName } from './sections/section.ts';
 
 /**
- * Maps each section whose records can be deactivated, although their definition has no field for the state, to the
- * prefix of the states' names.
+ * The sections whose records can be deactivated although ZITADEL's definition has no field for their state. Maps each
+ * of these sections to the prefix of the states' names.
  */
 const stateTypes = {
   projects: 'PROJECT_STATE',
@@ -20,8 +20,8 @@ const statesByName: ReadonlyMap<string, readonly [usual: string, other: string]>
 );
 
 /**
- * Returns the two states of a section's records; undefined if the records cannot be deactivated, or if their definition
- * has a field for the state.
+ * Returns the two states of a section's records, active and inactive. Returns undefined if the records cannot be
+ * deactivated, or if their definition contains the state.
  */
 export function statesOf({ name }: { readonly name: string }): readonly [usual: string, other: string] | undefined {
   return statesByName.get(name);
@@ -42,9 +42,10 @@ export function isUnspecified(value: unknown, [usual]: readonly [usual: string, 
 }
 
 /**
- * How the state of a record was determined. `given`: the record contains the state. `derived`: the record contains no
- * state, and according to the manifest, a missing state is the default. `unknown`: the file may omit the state. Imports
- * create a record with an unknown state in its most likely state, and keep the state of an existing record.
+ * How this service knows the state of a record. `given`: the file contains the state. `derived`: the file does not
+ * contain the state, and according to the manifest, the state is then the default. `unknown`: the file may omit the
+ * state. If the state is unknown, an import creates a new record in the most likely state, and keeps the state of an
+ * existing record.
  */
 export const stateSources = ['given', 'derived', 'unknown'] as const;
 
@@ -57,8 +58,8 @@ export interface RecordState {
 export const stateFields: readonly string[] = ['state', 'orgState'];
 
 /**
- * Whether a state means that a user has no access, or that a record is inactive. People in the state INITIAL can still
- * get access with a code.
+ * True if a user in this state has no access, or a record in this state is inactive. People in the state INITIAL can
+ * still get access, because they can use a code.
  */
 export function isClosed(state: string | undefined): boolean {
   return state !== undefined && state !== '' && !/_STATE_(?:ACTIVE|INITIAL)$/.test(state);

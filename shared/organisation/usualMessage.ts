@@ -5,7 +5,10 @@ import { inWrittenOrder } from './recordBody.ts';
 import type { FieldPath } from './relations.ts';
 import { compileRules } from './rules.ts';
 
-/** The order of the fields of a value in usual form (see `usualMessage`). `written` is the canonical order. */
+/**
+ * The order of the fields in a value of usual form (see `usualMessage`): `written` if it is the canonical order,
+ * otherwise `other`.
+ */
 type Order = 'written' | 'other';
 
 /**
@@ -29,10 +32,10 @@ interface UsualFields {
 const usualFieldsByMessage = new Map<string, UsualFields>();
 
 /**
- * Returns a message's JSON in canonical form if the message has the usual form, in which exports write it. A message in
- * usual form contains only known fields with their JSON names, without defaults, and each value is canonical. Decoding
- * and encoding such a message would return the same JSON. Only the order of the fields may differ, because exports put
- * secrets first. A message in another form may still be valid.
+ * Returns a message's JSON in canonical form, but only if the message has the usual form, which is the form of exports.
+ * In usual form, a message contains only known fields with their JSON names, no default values, and only canonical
+ * values. So it need not be decoded and encoded: only the order of its fields may differ from canonical form, because
+ * exports put secrets first. A message in another form may be valid too.
  * @param checked whether the message must satisfy the descriptor's rules (zitadel 3)
  * @returns the JSON itself if its fields are in order; undefined for a message in another form
  */
@@ -43,7 +46,7 @@ export function usualMessage(schema: DescMessage, json: unknown, checked: boolea
 }
 
 /**
- * Whether the fields at `paths` of a canonical message have the usual form and satisfy their rules. If a field is
+ * True if the fields at `paths` of a canonical message have the usual form and satisfy their rules. If a field is
  * absent, its rules must allow the absence.
  */
 export function hasUsualFields(schema: DescMessage, json: JsonObject, paths: readonly FieldPath[]): boolean {
@@ -100,7 +103,7 @@ function compileField(field: DescField): UsualField {
   return { name: field.jsonName, findOrder: compileValue(field), mayBeAbsent, message: field.message };
 }
 
-/** Returns the value that a field's rules must check if a message lacks the field. */
+/** Returns the value of a field that is absent from a message, so that the field's rules can check this value. */
 function absentValue(field: DescField): unknown {
   if (!hasDefault(field)) return undefined;
   if (field.enum !== undefined) return field.enum.values[0]?.number;
@@ -108,7 +111,8 @@ function absentValue(field: DescField): unknown {
 }
 
 /**
- * Whether a message omits the field if its value is the default. A list never omits an element with the default value.
+ * True if a message does not contain the field when its value is the default. For a list this is false, because a list
+ * contains its elements even if their value is the default.
  */
 function hasDefault({ fieldKind, presence }: DescField): boolean {
   return (fieldKind === 'scalar' || fieldKind === 'enum') && presence === FeatureSet_FieldPresence.IMPLICIT;
@@ -139,7 +143,10 @@ function compileElement(field: DescField): FindOrder | undefined {
   return scalar === ScalarType.BOOL ? compileScalar(compileBoolean(field)) : undefined;
 }
 
-/** Returns undefined for Google's own messages, because their JSON form differs from their fields. */
+/**
+ * Creates the function that checks whether a message is in usual form. Returns undefined for Google's own messages,
+ * because their JSON form differs from their fields.
+ */
 function compileMessage(field: DescField, message: DescMessage): FindOrder | undefined {
   if (message.typeName.startsWith('google.protobuf.')) return undefined;
   const findBroken = compileRules(field);

@@ -8,7 +8,7 @@ import type { ValueRule } from './sections/section.ts';
 
 const isWhiteSpace = (character: string | undefined) => character !== undefined && /\p{White_Space}/u.test(character);
 
-/** Removes white space around a text like Go's `strings.TrimSpace`, in linear time. */
+/** Removes white space at both ends of a text, like Go's `strings.TrimSpace`, in linear time. */
 export function trimSpace(text: string): string {
   const start = text.search(/\P{White_Space}/u);
   if (start < 0) return '';
@@ -17,7 +17,7 @@ export function trimSpace(text: string): string {
   return text.slice(start, end);
 }
 
-/** Creates a rule that converts texts. The rule leaves other values unchanged, and does not add an absent field. */
+/** Creates a rule that converts texts with `convert`. The rule leaves other values and absent fields unchanged. */
 export function textRule(convert: (text: string) => ReturnType<ValueRule>): ValueRule {
   return (value) => (typeof value === 'string' ? convert(value) : { value });
 }
@@ -34,8 +34,8 @@ export function trimmedText(missing: RecordIssue): ValueRule {
 const MAX_LANGUAGE_CHARACTERS = 10;
 
 /**
- * Replaces the tag of a person's language with its canonical form. Keeps a tag whose canonical form is too long for the
- * field, because ZITADEL would reject the long form in an import.
+ * Replaces the language tag of a person with its canonical form. Keeps the tag if the canonical form is longer than the
+ * field allows, because an import into ZITADEL would then fail.
  */
 export const languageTag: ValueRule = textRule((text) => {
   const canonical = canonicalLanguageTag(text);
@@ -43,8 +43,8 @@ export const languageTag: ValueRule = textRule((text) => {
 });
 
 /**
- * Replaces the language of custom texts with its canonical form. Accepts every language with an English name, because
- * the supported languages differ between the releases of ZITADEL.
+ * Replaces the language of custom texts with its canonical form. Accepts every language that has an English name,
+ * because each release of ZITADEL supports other languages.
  */
 export const textLanguage: ValueRule = (value) => {
   const text = typeof value === 'string' ? value : '';
@@ -57,9 +57,9 @@ export const textLanguage: ValueRule = (value) => {
 };
 
 /**
- * Converts a person's phone number to E.164. Keeps a text that is not a single number, such as two numbers, or a number
- * with a label. ZITADEL would store a wrong number or none for such a text. But drops such a text if it lacks the
- * leading plus sign that ZITADEL requires.
+ * Converts a person's phone number to E.164. A text that is not a single number, such as two numbers or a number with a
+ * label, is not converted, because ZITADEL would store a wrong number or none. The rule keeps such a text if it begins
+ * with the plus sign that ZITADEL requires. Otherwise, it drops the text.
  */
 export const phone: ValueRule = (value) => {
   if (!isJsonObject(value) || typeof value.phone !== 'string') return { value };
@@ -99,8 +99,8 @@ export function isE164(phone: string): boolean {
 }
 
 /**
- * Converts a phone number to E.164, and repeats this until the result no longer changes. Each conversion removes one
- * national prefix; without repetition, importing a stored number again would change it.
+ * Converts a phone number to E.164 until a further conversion changes nothing. This is necessary because each
+ * conversion removes one national prefix: if one were left, the import of the stored number would change the number.
  */
 function toStableE164(text: string): string | undefined {
   const number = toE164(text);
@@ -140,9 +140,9 @@ const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 const domainName = new RegExp(`^${label}(?:\\.${label})*$`);
 
 /**
- * Whether ZITADEL stores a text as an e-mail address (zitadel 3.4). Older releases use a pattern. Newer releases follow
- * RFC 5322, which also permits a local part in quotes or a domain in brackets. Outside ASCII, RFC 6531 determines the
- * permitted letters.
+ * Whether ZITADEL stores a text as an e-mail address (zitadel 3.4). Older releases of ZITADEL use a pattern. Newer
+ * releases follow RFC 5322, which also permits a local part in quotes or a domain in brackets, and RFC 6531, which
+ * determines the permitted letters outside ASCII.
  */
 export function isEmailAddress(text: string): boolean {
   return isInDns(text) || (/^\p{ASCII}*$/u.test(text) && (isDotAtoms(text) || quotedOrLiteral.test(text)));
@@ -160,17 +160,20 @@ const atom = String.raw`[^\x00- \x7f()<>[\]:;@\\,".]+`;
 const dotAtoms = new RegExp(`^${atom}(?:\\.${atom})*@${atom}(?:\\.${atom})*$`);
 
 /**
- * Whether a text is an e-mail address without quotes, comments and angle brackets. Does not check that DNS permits the
- * domain.
+ * True if a text is an e-mail address without quotes, comments and angle brackets. Does not check whether DNS permits
+ * the domain.
  */
 export function isDotAtoms(text: string): boolean {
   return dotAtoms.test(text);
 }
 
-/** Converts a domain to its form in DNS. Returns an empty text if DNS does not permit its letters outside ASCII. */
+/**
+ * Converts a domain to the form that DNS uses for letters outside ASCII. Returns an empty text if DNS does not permit
+ * the letters.
+ */
 function asciiDomain(domain: string): string {
   if (/^\p{ASCII}*$/u.test(domain)) return domain;
-  // The conversion would drop text after a slash or a colon.
+  // Convert no other texts, because the conversion would drop the text after a slash or a colon.
   return /^(?:[\w.-]|\P{ASCII})*$/u.test(domain) ? domainToASCII(domain) : '';
 }
 
@@ -189,8 +192,8 @@ const extension =
  */
 function toE164(text: string): string | undefined {
   if (!viable.test(text)) return undefined;
-  // After the plus sign, remove the international prefix `00` of Switzerland, because Switzerland is ZITADEL's default
-  // region.
+  // After the plus sign, remove `00`, which is the international prefix in Switzerland: ZITADEL treats numbers as Swiss
+  // if they have no country code.
   const digits = digitsOf(text).replace(/^00(?=[1-9])/, '');
   return parsePhoneNumberFromString(`+${digits}`, { extract: false })?.number;
 }
@@ -206,18 +209,18 @@ function digitsOf(text: string): string {
 }
 
 function asciiDigit(character: string): string {
-  // The ten digits of a script are consecutive code points. Several sets of mathematical digits follow each other,
-  // hence `% 10`.
+  // The ten digits of a script are consecutive code points. The mathematical digits consist of several such groups of
+  // ten, one after the other, hence `% 10`.
   let first = character.codePointAt(0) ?? 0;
   const code = first;
   while (/^\p{Nd}$/u.test(String.fromCodePoint(first - 1))) first--;
   return String((code - first) % 10);
 }
 
-/** The maximum number of characters in ids of organisations, and in ids by which operations find a record. */
+/** The maximum number of characters in the id of an organisation, and in an id by which an operation finds a record. */
 export const MAX_ID_CHARACTERS = 200;
 
-/** Counts the characters only if the number of code units exceeds the maximum, because most ids are shorter. */
+/** Most ids have few code units. So count the characters only if there are more code units than the maximum. */
 export function isLongId(id: string): boolean {
   return id.length > MAX_ID_CHARACTERS && [...id].length > MAX_ID_CHARACTERS;
 }

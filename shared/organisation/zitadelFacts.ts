@@ -8,46 +8,58 @@ import type { StoredDocument } from '../store/store.ts';
 import type { FieldPath } from './relations.ts';
 import { contains, describeReleases, overlap, type ReleaseRange } from './zitadelReleases.ts';
 
-/** Secrets that a file contains only if its export selected them. */
+/** The request options that select secrets. A file contains such secrets only if its export selected them. */
 export type SecretField = 'withPasswords' | 'withOtp' | 'withKeys';
 
 export interface ManualStep {
-  /** The stable name of the step, for programs. */
+  /** The name of the step, which programs can rely on because it does not change. */
   readonly reason: string;
   /**
-   * What the user must do. The step's message consists of the fact's text and this text. Both may contain named
-   * parameters.
+   * The part of the step's message about what the user must do. The message begins with `because` or the fact's text.
+   * Both parts may contain named parameters.
    */
   readonly remedy?: string;
-  /** The beginning of the message if it differs from the fact's text. May contain named parameters. */
+  /**
+   * The beginning of the step's message. Absent if the message begins with the fact's text. May contain named
+   * parameters.
+   */
   readonly because?: string;
   /**
-   * `organisation` if the step concerns a section of an organisation, `file` if it concerns the whole file. By default,
+   * `organisation` if the step concerns a section of an organisation, `file` if it concerns the whole file, absent if
    * it concerns a single record.
    */
   readonly scope?: 'organisation' | 'file';
-  /** Whether the command takes this step itself. Only a user who sends the file with another program must take it. */
+  /**
+   * True if the command takes this step itself, so that users must take it only if they send the file with another
+   * program.
+   */
   readonly byHand?: true;
   /**
-   * If `ifWith` is set, the step applies only to files that contain these secrets. If `ifWithout` is set, the step
-   * applies only to files that lack these secrets.
+   * If `ifWith` is present, the step applies only to files that contain secrets of this kind. If `ifWithout` is
+   * present, the step applies only to files without secrets of this kind.
    */
   readonly ifWith?: SecretField;
   readonly ifWithout?: SecretField;
-  /** Whether the step applies only to organisations whose domain policy does not validate domains. */
+  /** True if the step applies only to organisations whose domain policy does not require the validation of domains. */
   readonly unlessValidated?: true;
-  /** `releases` contains the releases that the target may run. */
+  /**
+   * Returns whether the step applies to a record. `releases` contains the releases that the target may run. If absent,
+   * the step applies to every record.
+   */
   readonly applies?: (document: StoredDocument, releases: ReleaseRange) => boolean;
   readonly params?: (document: StoredDocument, releases: ReleaseRange) => IssueValues;
 }
 
-/** The two values in a comparison of a field: first the value on the other side, then ZITADEL's value. */
+/**
+ * The two values of a field in a comparison of records from ZITADEL with records from another side: first the other
+ * side's value, then ZITADEL's value.
+ */
 export type DifferingValues = readonly [other: unknown, zitadel: unknown];
 
 interface ZitadelDomains {
-  /** Whether the other side of the comparison was imported into ZITADEL. */
+  /** True if the records of the other side were imported into ZITADEL. */
   readonly isTarget: boolean;
-  /** The domains of ZITADEL's instance, from which ZITADEL derives the default domains of organisations. */
+  /** The domains of ZITADEL's instance. ZITADEL derives the default domains of organisations from them. */
   readonly domains: readonly string[];
 }
 
@@ -57,24 +69,24 @@ export interface FileRecords {
 }
 
 /**
- * The properties of every fact. After an import, `text` explains an expected difference. The messages of the fact's
- * manual steps begin with `text`.
+ * The properties that every fact has. `text` explains a difference that is expected after an import. The message of
+ * each manual step of the fact begins with `text`, unless the step has its own beginning.
  */
 export interface Fact extends ReleaseRange {
   /**
-   * A sentence without its period. If the fact applies only to some releases, the text of a manual step begins with the
-   * releases.
+   * A sentence without the period at its end. If the fact applies only to some releases, the messages of its manual
+   * steps begin with these releases.
    */
   readonly text: string;
-  /** Whether `text` already mentions the releases to which the fact applies. */
+  /** True if `text` mentions the releases to which the fact applies, so messages need not begin with them. */
   readonly releasesInText?: true;
   /**
-   * Whether the manual step applies only if every release that the target may run is in the fact's range. For other
-   * targets, another fact declares the step.
+   * True if the manual steps apply only if the fact applies to every release that the target may run. For other
+   * targets, another fact declares the steps.
    */
   readonly ifKnown?: true;
   readonly steps?: readonly ManualStep[];
-  /** The sentence for plans, if it differs from the messages of the manual steps. */
+  /** The sentence about the fact in migration plans. Absent if plans use the messages of the manual steps. */
   readonly plan?: string;
 }
 
@@ -82,7 +94,7 @@ export interface FieldFact extends Fact {
   readonly does: 'imports not' | 'exports not' | 'changes' | 'refuses';
   readonly fields: readonly FieldPath[];
   /**
-   * Returns whether the fact explains why a field has two different values. By default, the fact explains a difference
+   * Returns whether the fact explains why the two values of a field differ. If absent, the fact explains a difference
    * if ZITADEL has no value.
    */
   readonly explains?: (values: DifferingValues, zitadel: Pick<ZitadelDomains, 'isTarget'>) => boolean;
@@ -92,18 +104,23 @@ export type RecordFact = Fact &
   (
     | {
         readonly does: 'imports not';
-        /** Returns whether an import into ZITADEL omits a record. Absent if it omits all records of the section. */
+        /**
+         * Returns whether an import into ZITADEL omits a record. If absent, an import omits all records of the section.
+         */
         readonly when?: (record: RecordWithSecrets, file: FileRecords) => boolean;
         readonly dependsOnFile?: true;
       }
     | {
         readonly does: 'exports not';
-        /** Returns whether ZITADEL's exports omit the record with this id. Absent if they omit all of the section. */
+        /**
+         * Returns whether ZITADEL's exports omit the record with this id. If absent, they omit all records of the
+         * section.
+         */
         readonly when?: (id: string) => boolean;
       }
     | { readonly does: 'changes' }
     | { readonly does: 'adds'; readonly when: (id: string, zitadel: ZitadelDomains) => boolean }
-    /** A fact that explains no difference between records. */
+    /** A fact that explains no difference in a comparison. Such a fact may have manual steps. */
     | { readonly does: 'also' }
   );
 
@@ -114,8 +131,8 @@ interface RecordWithSecrets {
 }
 
 /**
- * A kind of records whose names some releases of ZITADEL compare without distinguishing case. `scope` and `name` are
- * paths in the record.
+ * A kind of records for which some releases of ZITADEL treat names that differ only in case as equal. `scope` and
+ * `name` are paths in the record.
  */
 interface CaselessName extends ReleaseRange {
   readonly kind: string;
@@ -123,7 +140,10 @@ interface CaselessName extends ReleaseRange {
   readonly name: FieldPath;
 }
 
-/** What ZITADEL does to a record that refers to identity providers outside the file, and the remedy. */
+/**
+ * Describes what ZITADEL does to a record that refers to an identity provider outside the file, and what the user must
+ * do.
+ */
 export interface MissingProviders extends Pick<ManualStep, 'reason'> {
   readonly text: string;
   readonly remedy: string;
@@ -133,17 +153,20 @@ export interface MissingProviders extends Pick<ManualStep, 'reason'> {
 export interface ZitadelBehaviour {
   readonly fields?: readonly FieldFact[];
   readonly records?: readonly RecordFact[];
-  /** Content that ZITADEL's exports never contain and that neither `fields` nor `records` describes. */
+  /**
+   * Content that ZITADEL's exports never contain. This list contains only content that neither `fields` nor `records`
+   * describes.
+   */
   readonly unexported?: readonly string[];
   /**
-   * Whether a later export may lack a stored record, or contain it in another section. A missing record then does not
-   * prove that the record was deleted.
+   * True if ZITADEL's later exports may lack a stored record, or contain it in another section. So if a record is
+   * missing from an export, this does not prove that the record was deleted.
    */
   readonly exportsPartly?: true;
   readonly caseless?: CaselessName;
   /**
-   * Whether ZITADEL may store a record in another organisation than in the file. If so, comparisons must search the
-   * whole instance.
+   * True if ZITADEL may store a record in another organisation than the file. Comparisons must then search the whole
+   * instance for the record.
    */
   readonly movesRecords?: true;
   readonly missingProviders?: MissingProviders;
@@ -154,8 +177,8 @@ export function mayApply(fact: Pick<Fact, 'since' | 'until' | 'ifKnown'>, releas
 }
 
 /**
- * Returns the text of the fact that ZITADEL does not import a field; undefined if all releases in `releases` import the
- * field.
+ * Returns the text of the fact that ZITADEL does not import a field. Returns undefined if every release in `releases`
+ * imports the field.
  */
 export function importLoss(
   { fields = [] }: ZitadelBehaviour,
@@ -181,7 +204,8 @@ export function unexported(...fields: readonly FieldPath[]): FieldFact {
 }
 
 /**
- * Lists the content that exports of ZITADEL may lack: first the paths of fields, formatted as code, then other content.
+ * Lists the content that exports of ZITADEL may lack. The paths of fields come first, formatted as code, and
+ * descriptions of other content follow.
  */
 export function unexportedContent(
   { fields = [], unexported: others = [] }: ZitadelBehaviour,
@@ -192,12 +216,12 @@ export function unexportedContent(
   return [...never.map((path) => `\`${path}\``), ...others];
 }
 
-/** Whether a boolean field is absent or false in ZITADEL. */
+/** True if a boolean field is absent or false in ZITADEL. */
 export function isFalse([, zitadel]: DifferingValues): boolean {
   return zitadel === undefined || zitadel === false;
 }
 
-/** If ZITADEL moves a record to another organisation, comparisons show this as a difference in this field. */
+/** The name of the field in which a comparison shows that ZITADEL has moved a record to another organisation. */
 export const ORGANISATION_FIELD = 'orgId';
 
 export const equalButForCase = {

@@ -1,7 +1,10 @@
 import { defined } from '../defined.ts';
 import { type ReleaseRow, type ZitadelRelease, zitadelReleases } from './zitadelReleaseTable.ts';
 
-/** A range of consecutive releases of ZITADEL; by default, all releases. */
+/**
+ * A range of consecutive releases of ZITADEL, from `since` to `until`. If `since` is absent, the range begins with the
+ * oldest release. If `until` is absent, it has no end.
+ */
 export interface ReleaseRange {
   readonly since?: ZitadelRelease;
   readonly until?: ZitadelRelease;
@@ -14,7 +17,7 @@ export const writingToFirstOwner = rangeOf(({ writesToFirstOwner }) => writesToF
 /** The releases that store new events of an aggregate under the owner that the request determines. */
 export const writingToOwner = rangeOf(({ writesToFirstOwner }) => !writesToFirstOwner);
 export const allReleases: ReleaseRange = {};
-/** The releases that refuse to import a person if ZITADEL's settings do not allow the password hash. */
+/** The releases that import a person only if ZITADEL's settings allow the password hash. */
 export const refusingHashes = { since: 'June 2026' } as const satisfies ReleaseRange;
 
 /**
@@ -48,15 +51,18 @@ export function haveStates(releases: ReleaseRange): boolean {
 }
 
 /**
- * Consecutive releases that a field of imports (`ReleaseRow.sign`) identifies, because earlier releases lack this
- * field.
+ * Consecutive releases that can be recognised by a field of imports (`ReleaseRow.sign`), because earlier releases lack
+ * this field.
  */
 export interface SignedReleases {
   readonly sign: Extract<ReleaseRow['sign'], { readonly field: string }>;
   readonly releases: ReleaseRange;
 }
 
-/** Groups the releases by the field that identifies them. `oldest` contains the releases that no field identifies. */
+/**
+ * Groups the releases by the field by which they can be recognised. `oldest` contains the releases that can be
+ * recognised by no field.
+ */
 export function signedReleases(): { readonly newestFirst: readonly SignedReleases[]; readonly oldest: ReleaseRange } {
   const newestFirst: SignedReleases[] = [];
   let last = zitadelReleases.at(-1);
@@ -83,7 +89,10 @@ export function releasesSince(version: string): ReleaseRange {
   return rangeBetween(first, zitadelReleases.at(-1));
 }
 
-/** Returns the releases of a range that have the major number of a version; the whole range if there are none. */
+/**
+ * Returns the releases of a range that have the same major number as a version. If there are none, returns the whole
+ * range.
+ */
 export function releasesOfVersion(version: string, range: ReleaseRange): ReleaseRange {
   const releases = zitadelReleases.filter(
     ({ name, major }) => major === majorOf(version) && overlap(range, { since: name, until: name }),

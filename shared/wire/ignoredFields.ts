@@ -4,10 +4,10 @@ import { isJsonObject } from '../json/jsonObject.ts';
 import { snakeCase } from '../json/spelling.ts';
 import { MAX_NAME_CHARACTERS, nearestName } from '../nearestName.ts';
 
-/** Limits the number of listed fields, because a request may have any number of unknown fields. */
+/** The maximum number of unknown fields that a warning lists, because a request may have any number of them. */
 const MAX_LISTED_FIELDS = 20;
 
-/** The first unknown fields of a request, in their order and without duplicates. */
+/** Collects the first unknown fields of a request, in their order and without duplicates. */
 export class IgnoredFields {
   private readonly knownNames: readonly string[];
   private readonly ignored = new Map<string, IgnoredField>();

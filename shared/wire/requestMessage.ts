@@ -11,7 +11,7 @@ import type { ObjectLocation, WrittenObject } from '../objectStorage/objectStora
 import { readServiceAccount } from '../objectStorage/serviceAccount.ts';
 import { type JsonSchema, mapSchemas, requestSchema, type Subschema } from '../openapi/jsonSchema.ts';
 
-/** The property that marks a JSON Schema as the schema of a request message. */
+/** The property of a JSON Schema that is true if the schema describes a request message. */
 const MESSAGE = 'x-message';
 
 /** The schema of a field that ZITADEL accepts but this service rejects. The OpenAPI document omits the field. */
@@ -19,8 +19,8 @@ export const unsupportedField = z.unknown().optional().meta({ not: {} });
 
 /**
  * Creates the contract of a request message in ZITADEL's JSON mapping (zitadel 1.1). A request may contain a field of
- * `shape` by its JSON name or by its snake_case name, but not by both. A field with the value `null` counts as absent,
- * and the contract drops unknown fields.
+ * `shape` by its JSON name or by its snake_case name, but not by both. A field with the value `null` counts as absent.
+ * Unknown fields are dropped.
  */
 export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
   const names = spellings(shape);
@@ -50,7 +50,7 @@ type Fields<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>;
 
 type ReadonlyList<Value> = Value extends (infer Item)[] ? readonly Item[] : Value;
 
-/** Returns a map from both names of each field, the JSON name and the snake_case name, to the JSON name. */
+/** Maps both names of each field, the JSON name and the snake_case name, to the JSON name. */
 export function spellings(shape: z.ZodRawShape): ReadonlyMap<string, string> {
   return new Map(Object.keys(shape).flatMap((name) => [name, snakeCase(name)].map((alias) => [alias, name])));
 }
@@ -79,7 +79,7 @@ function issueViolation(issue: z.core.$ZodIssue): FieldViolation {
 }
 
 /**
- * The timeout of a request. This schema accepts any text: `parseDuration` validates the timeout later, because the
+ * The schema of the timeout in a request. It accepts any text: `parseDuration` validates the timeout later, because the
  * maximum depends on the deployment.
  */
 export const timeout = z.string().meta({
@@ -89,7 +89,7 @@ export const timeout = z.string().meta({
     'The timeout of the call, as a positive Go duration such as "30s" or "1h5m". Default and maximum: the deployment\'s MAX_TIMEOUT.',
 });
 
-/** The object `data_orgsv1_gcs` in a request (specification 2.6). */
+/** The contract of the object `data_orgsv1_gcs` in a request (specification 2.6). */
 export const bucketRequest = requestMessage({
   path: z.string().default('').meta({ format: 'gcs-object', description: 'The name of the object, 1 to 1024 bytes.' }),
   bucket: z.string().default('').meta({ format: 'gcs-bucket', description: 'The name of the bucket.' }),
@@ -101,7 +101,7 @@ export const bucketRequest = requestMessage({
   }),
 }).meta({ required: ['path', 'bucket', 'serviceaccountJson'] });
 
-/** The id of a transfer through a bucket. The path of the transfer's object in the bucket ends with this id. */
+/** The id of a transfer through a bucket. The path of the object in the bucket ends with this id. */
 export const transferId = z.string({ error: 'is missing' }).regex(/^[\w-]{22}$/, {
   error: 'must have 22 characters: letters, digits, "-" and "_"',
 });
@@ -118,7 +118,9 @@ export const writtenObject = z
   .readonly() satisfies z.ZodType<WrittenObject>;
 
 /**
- * @param field the name of the body's field that contains `request`; errors contain paths that begin with this name
+ * Checks a reference to an object in a bucket, and returns the object's location.
+ * @param field the name of the field in the request's body that contains `request`. The paths in errors begin with
+ *   this name
  * @throws IdentityError INVALID_ARGUMENT if the object's name or the service account is invalid
  */
 export function objectLocation(request: z.output<typeof bucketRequest>, field: string): ObjectLocation {
@@ -130,7 +132,8 @@ export function objectLocation(request: z.output<typeof bucketRequest>, field: s
 /**
  * Returns the JSON Schema of a request message as clients send it. Fields have the names of the interface, and optional
  * fields may be `null`, which means absent.
- * @param more schemas that the contract cannot express: further fields, and dependencies between fields
+ * @param more the parts of the schema that the contract cannot express: further fields, and dependencies between
+ *   fields
  */
 export function describeRequest(message: z.ZodType, more: JsonSchema): JsonSchema {
   const { properties, ...rest } = mapSchemas(requestSchema(message), toWireNames);
@@ -155,8 +158,8 @@ function orNull(field: Subschema): Subschema {
 }
 
 /**
- * Removes the default of a required field. The contract contains the default only so that an absent field fails the
- * field's own checks, with their error text.
+ * Removes the default from the schema of a required field. The contract has a default only for an error text: without a
+ * default, an absent field would not be checked by the field's own checks.
  */
 function withoutDefault(field: Subschema): Subschema {
   if (typeof field === 'boolean') return field;

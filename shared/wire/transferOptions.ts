@@ -1,11 +1,11 @@
-// Declares the options of exports and imports. They are fields of the JSON body, parameters of the query, and options
-// of the command.
+// Declares the options of exports and imports. An option is a field of the JSON body, a parameter in the URL's query,
+// or an option of the command.
 
 import type { z } from 'zod';
 
 /**
- * The zod library. Callers pass it as a parameter, so that a module that needs only this table does not load the
- * library.
+ * The type of the zod library. Callers pass the library as a parameter, so that a module that needs only this table
+ * does not load it.
  */
 type Zod = typeof z;
 
@@ -16,15 +16,15 @@ const SELECTION = 'Selection and conflicts';
 const organisations = { value: 'ORG_ID', isRequired: false, isRepeatable: true, group: SELECTION } as const;
 
 /**
- * How an import handles a record that already exists with other content. `fail` also requires that no organisation of
- * the file exists.
+ * The ways in which an import can handle a record that exists already with other content. With `fail`, an organisation
+ * of the file that exists already is an error too.
  */
 export const onConflicts = ['report', 'skip', 'overwrite', 'fail'] as const;
 
 /**
- * Maps each option's name in JSON to its schema, its descriptions in the requests that have the option, and the
- * command's option. The command has other options for secrets and times, which are not in this table. No option may be
- * a credential, because queries may contain any option, and logs contain queries.
+ * Maps the JSON name of each option to its schema, its descriptions in the requests that have the option, and the
+ * corresponding option of the command. The command has further options for secrets and times, which are not in this
+ * table. No option may contain a credential, because any option may be in a URL's query, and logs contain queries.
  */
 export const transferOptions = {
   orgIds: {

@@ -6,8 +6,8 @@ import type { Section, ValueRule } from './section.ts';
 import { own, taken } from './sharedReferences.ts';
 
 /**
- * These two maps contain the numbers of flows and triggers by name (zitadel 2.3). A file may contain the names instead
- * of the numbers.
+ * This map and the next map contain the numbers of flows and of triggers by name (zitadel 2.3). A file may contain the
+ * names instead of the numbers.
  */
 const flowIds = new Map([['FLOW_TYPE_EXTERNAL_AUTHENTICATION', '1']]);
 const triggerIds = new Map([
@@ -96,7 +96,7 @@ function fieldParams(field: string, value: unknown, allowed: Iterable<string>): 
   return { field, value: typeof value === 'string' ? value : 'missing', allowed: [...allowed].join(', ') };
 }
 
-/** Removes repeated actions, because ZITADEL rejects a trigger that contains an action twice. */
+/** Removes the repetitions from a list of actions, because ZITADEL rejects a trigger that contains an action twice. */
 function distinct(value: unknown): ReturnType<ValueRule> {
   if (!Array.isArray(value)) return { value };
   const actions = new Set<unknown>();

@@ -9,8 +9,8 @@ import type { Adjustment, OrganisationRules, PrimaryDomain, Section } from './se
 import { inOrganisation, taken } from './sharedReferences.ts';
 
 /**
- * The type of a claim that an organisation's primary domain owns. As an organisation has only one such claim, a second
- * primary domain is impossible.
+ * The type of the claim that the primary domain of an organisation owns. Each organisation has one key for such a
+ * claim, so it cannot have two primary domains.
  */
 const PRIMARY_DOMAIN = 'primaryDomain';
 
@@ -91,8 +91,8 @@ export const domainSection: Section = {
     id: ['$orgId', 'domainName'],
     exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' },
     parts: [
-      // With the default domain policy, ZITADEL verifies a domain when the import adds it. The import's own
-      // verification then fails with this error.
+      // With the default domain policy, ZITADEL verifies a domain as soon as its import adds the domain. The import
+      // then tries to verify the domain a second time, which fails with this error.
       { type: 'domain_isverified', done: taken('Errors.Already.Exists').id },
       { type: NOT_PRIMARY },
     ],
@@ -107,8 +107,8 @@ function contentOf({ body }: StoredDocument): JsonObject {
 const PRIMARY = 'primary';
 
 /**
- * Maps each mark of an organisation's domains, such as `primary`, to the path of the last record in the file with this
- * mark.
+ * Maps a mark to the path of the last record in the file with this mark. A mark is a text such as `primary`, which
+ * stands for a property of a domain.
  */
 type LastMarked = ReadonlyMap<string, string>;
 
@@ -117,8 +117,9 @@ export function lastPrimaryPath(lastMarked: Pick<LastMarked, 'get'>): string | u
 }
 
 /**
- * Reads an organisation's stored primary domain. The domain stays primary, unless the import overwrites it and the
- * file's last primary domain is another domain or absent.
+ * Reads an organisation's stored primary domain, and determines whether it stays primary (`isKept`). It stays primary
+ * unless the import overwrites it and the last domain that the file marks as primary is another domain, or does not
+ * exist.
  */
 export function parsePrimaryDomain(stored: StoredDocument, lastMarked: LastMarked, overwrites: boolean): PrimaryDomain {
   const json = contentOf(stored);
@@ -148,9 +149,9 @@ function primaryMarks(json: JsonObject): readonly string[] {
 }
 
 /**
- * Lets at most one domain of an organisation become primary. A stored primary domain stays primary if
- * `primaryDomain.isKept`. Otherwise, the last domain that the file marks as primary becomes primary. If the
- * organisation validates its domains, an unverified domain cannot become primary.
+ * Lets at most one domain of an organisation become primary. If `primaryDomain.isKept`, this is the stored primary
+ * domain, otherwise the last domain that the file marks as primary. If the organisation's domains must be validated, an
+ * unverified domain cannot become primary.
  */
 function keepOnePrimary(
   json: JsonObject,

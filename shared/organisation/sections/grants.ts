@@ -8,7 +8,7 @@ import { own, project, projectRoles, taken, user } from './sharedReferences.ts';
 
 const grantedToItself = warn('grant_to_itself', {});
 
-/** The issue of a user grant in an organisation to which the project is not granted. */
+/** The issue of a user grant if the project is not granted to the organisation of the user grant. */
 const grantMissing: KeyedIssue = { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
 
 const projectGrantMissingRole = 'COMMAND-6m9gd';
@@ -17,7 +17,7 @@ const userGrantMissingRole = 'COMMAND-mm9F4';
 
 const roleMissing: KeyedIssue = { id: userGrantMissingRole, key: 'Errors.Project.Role.NotFound' };
 
-/** The issue of a project grant from which an import would remove roles that user grants still use. */
+/** The issue of a project grant if the import would remove roles from it that user grants still use. */
 export const rolesInUse: KeyedIssue = { id: 'IMPORT-rolesInUse', key: 'Errors.Project.Grant.RolesInUse' };
 
 export const projectGrantSection: Section = {
@@ -69,8 +69,8 @@ export const userGrantSection: Section = {
   },
   references: [
     user('userId', 'COMMAND-4f8sg'),
-    // If ZITADEL does not find the project, it assumes that another organisation owns the project. So it reports a
-    // missing project grant.
+    // If ZITADEL does not find the project, it assumes that the project belongs to another organisation. So the error
+    // is about a missing project grant.
     {
       collection: 'projects',
       key: ['projectId'],
@@ -82,8 +82,8 @@ export const userGrantSection: Section = {
       collection: 'projectGrants',
       key: ['projectGrantId'],
       missing: grantMissing,
-      // If the user grant's organisation owns the project, ZITADEL reports a missing role instead of a missing project
-      // grant.
+      // If the project belongs to the organisation of the user grant, ZITADEL's error is about a missing role and not
+      // about a missing project grant.
       missingBesideOwn: { collection: 'projects', issue: roleMissing },
       optional: true,
       check: checkUsedProjectGrant,
@@ -113,9 +113,9 @@ function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: str
 type UserGrant = Pick<ImportedRecord, 'json' | 'orgId'>;
 
 /**
- * Corrects the project grants of user grants as ZITADEL does. If a user grant has no project grant, adds the id of the
- * grant that grants the project to the user grant's organisation. If this organisation owns the project, removes the id
- * of an unknown project grant, because none is needed.
+ * Corrects the project grant in user grants as ZITADEL does. If a user grant refers to no project grant, adds the id of
+ * the project grant by which the project is granted to the organisation of the user grant. If the project belongs to
+ * this organisation, no project grant is needed, so an id of an unknown project grant is removed.
  */
 async function completeProjectGrants(
   reader: Reader,
@@ -175,8 +175,8 @@ async function findProjectGrants(
 }
 
 /**
- * Finds the user grants whose project grant is unknown and not needed, because the user grant's own organisation owns
- * the project.
+ * Finds the user grants that refer to an unknown project grant but need none, because the project belongs to the
+ * organisation of the user grant.
  */
 async function findNeedless(reader: Reader, userGrants: readonly UserGrant[]): Promise<ReadonlySet<UserGrant>> {
   if (userGrants.length === 0) return new Set();

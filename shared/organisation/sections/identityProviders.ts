@@ -16,15 +16,15 @@ const providerExists: RecordIssue = { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfi
 const linkedUser = own(user('userId', 'COMMAND-vzktar7b7f'));
 
 /**
- * The reference of a link to its identity provider. The provider may be missing, because ZITADEL exports all links, but
- * only OIDC and JWT providers.
+ * The reference from a link to its identity provider. The provider may be missing, because ZITADEL exports all links,
+ * but only OIDC and JWT providers.
  */
 export const linkedProvider: Reference = {
   ...own(identityProvider('idpId', 'COMMAND-39nf2')),
   keptIfMissing: 'linked_provider_missing',
 };
 
-/** ZITADEL rejects a link whose provider is missing, even if the link is inside a person. */
+/** ZITADEL rejects a link if the provider is missing. This includes a link inside a person's record. */
 export const rejectedLink: MissingProviders = {
   reason: 'link_rejected',
   text: 'ZITADEL rejects this link, because the export does not contain its identity provider',
@@ -60,8 +60,8 @@ const userLinkSection: Section = {
 const { success: _, ...unlistedLinks } = userLinkSection;
 
 /**
- * The links to identity providers inside a person's record (zitadel 2.5). As in ZITADEL, an import creates the links
- * together with the person, and `success` does not list the links.
+ * The links to identity providers inside a person's record (zitadel 2.5). An import creates these links together with
+ * the person, and does not list them in `success`, as in ZITADEL.
  */
 export const nestedLinks: NestedRecords = {
   list: 'user.idps',
@@ -86,8 +86,8 @@ export const identityProviderSections: readonly Section[] = [
     unique: [providerName],
     exported: { providerType: 'IDP_TYPE_OIDC' },
     zitadel: {
-      // If ZITADEL migrates a provider to its newer kind of providers, the id stays the same, but later exports lack
-      // the provider.
+      // ZITADEL may migrate a provider to its newer kind of providers. The provider keeps its id, but later exports
+      // lack it.
       exportsPartly: true,
       records: [
         {
@@ -117,7 +117,7 @@ export const identityProviderSections: readonly Section[] = [
     key: ['idpId'],
     optional: ['idp.autoRegister'],
     unique: [providerName],
-    // ZITADEL exports a number for this type, because its own definition lacks the type.
+    // ZITADEL exports a number instead of a name for this type, because ZITADEL's own definition lacks the type.
     exported: { providerType: 2 },
     zitadel: { exportsPartly: true },
     error: { type: 'jwt_idp', id: ['idpId'], exists: providerExists },
@@ -127,8 +127,8 @@ export const identityProviderSections: readonly Section[] = [
 ];
 
 /**
- * Removes the name and the type of the provider from a link, if the organisation owns the provider. Exports fill in
- * both fields again.
+ * Removes the name and the type of the provider from a link if the provider belongs to the link's organisation. An
+ * export adds both fields when it writes the link.
  */
 function withoutDescription(link: JsonObject, isOwnProvider: OwnProviders): JsonObject {
   if (!isOwnProvider(textAt(link, 'idpId', ''))) return link;

@@ -64,7 +64,10 @@ function checkMachineKey(record: JsonObject, now: string): RecordIssue | undefin
   return { id: 'COMMAND-5F3h1', key: 'Errors.User.Machine.Key.Invalid', params };
 }
 
-/** If several patterns match, the error contains the problem of the first match. */
+/**
+ * The problems that a text may have instead of being a key. If several patterns match, the error contains the problem
+ * of the first match.
+ */
 const keyProblems: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/-----BEGIN [^-]*PRIVATE KEY-----/, 'it is a private key'],
   [/-----BEGIN [^-]*CERTIFICATE-----/, 'it is a certificate'],
@@ -84,8 +87,8 @@ function checkApplicationOfKey(application: JsonObject): KeyedIssue | undefined 
 }
 
 /**
- * Maps each type of key that ZITADEL parses to the supported curves, or to undefined if keys of this type have no
- * curve.
+ * Maps each type of key that ZITADEL can parse to the names of its supported curves; to undefined if keys of this type
+ * have no curve.
  */
 const supportedTypes: ReadonlyMap<string | undefined, readonly string[] | undefined> = new Map([
   ['rsa', undefined],
@@ -96,8 +99,8 @@ const supportedTypes: ReadonlyMap<string | undefined, readonly string[] | undefi
 ]);
 
 /**
- * Whether the first PEM block of a text contains a public key, as SubjectPublicKeyInfo or in PKCS #1. The label of the
- * block does not matter, because ZITADEL itself labels SubjectPublicKeyInfo as `RSA PUBLIC KEY`.
+ * True if the first PEM block of a text contains a public key, as SubjectPublicKeyInfo or in PKCS #1. Ignores the label
+ * of the block, because ZITADEL itself writes SubjectPublicKeyInfo with the label `RSA PUBLIC KEY`.
  */
 export function isPublicKey(pem: string): boolean {
   const der = decodePem(pem);
@@ -115,8 +118,8 @@ function decodePem(pem: string): Buffer | undefined {
 function isEncodedAs(type: 'spki' | 'pkcs1', der: Buffer): boolean {
   const key = parse(type, der);
   if (key === undefined || !isSupported(key)) return false;
-  // OpenSSL ignores bytes after a key, so compare all bytes with a new encoding of the parsed key. SubjectPublicKeyInfo
-  // ends with the key's bytes in PKCS #1, so `subarray` serves both encodings.
+  // OpenSSL ignores bytes after a key. So encode the parsed key again, and compare the result with all bytes of `der`.
+  // The encoding as SubjectPublicKeyInfo ends with the encoding in PKCS #1, so `subarray` serves both.
   return key.export({ type: 'spki', format: 'der' }).subarray(-der.length).equals(der);
 }
 

@@ -6,6 +6,7 @@ import type { GivenPrivilege, Section, ValueRule } from './section.ts';
 import { inOrganisation, project, user } from './sharedReferences.ts';
 
 /**
+ * Creates a check of a member's roles.
  * @param none the issue if the member has no roles
  * @param invalid the issue if a role is unknown or belongs to another scope
  */
@@ -18,8 +19,8 @@ function rolesCheck(scope: MembershipScope, none: KeyedIssue, invalid: KeyedIssu
 }
 
 /**
- * Creates a rule that drops invalid roles. If no valid role remains, the rule keeps all roles, and a later check
- * rejects the member.
+ * Creates a rule that drops invalid roles from a list. If no role is valid, the rule keeps the list unchanged, and
+ * `rolesCheck` rejects the member.
  */
 function validRoles(scope: MembershipScope): ValueRule {
   return (held) => {
@@ -88,7 +89,7 @@ export const memberSections: readonly Section[] = [
         },
       ],
     },
-    // ZITADEL exports the members under every organisation. An import stores only the members under the organisation
+    // ZITADEL's export repeats the members under every organisation. An import stores only those under the organisation
     // that owns the project.
     references: [
       user('userId', 'COMMAND-uXHNj'),

@@ -12,8 +12,8 @@ interface PartialReferences {
 const roles = { collection: 'projectRoles', reason: 'role_dropped' } as const;
 
 /**
- * Maps a section to its field with a list of references. If some targets are missing, an import stores the record with
- * the remaining references.
+ * Maps a section to its field with a list of references to other records. If some of these records do not exist, an
+ * import drops the references to them, and stores the record.
  */
 export const partialReferences: ReadonlyMap<Section, PartialReferences> = new Map([
   [projectGrantSection, { ...roles, field: 'projectGrant.roleKeys' }],

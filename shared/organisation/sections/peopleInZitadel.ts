@@ -20,9 +20,9 @@ const INITIAL = 'USER_STATE_INITIAL';
 const ADDRESS_VERIFIED = 'user.email.isEmailVerified';
 
 /**
- * Returns the state that a person has in ZITADEL after an import by the command. People who are deactivated or locked
- * keep their state, because the command deactivates or locks them after ZITADEL has imported them.
- * @param hasPassword whether the import has a password or a hash for the person
+ * Returns the state that a person has in ZITADEL after an import by the command. A person who is inactive or locked in
+ * the file gets the same state, because the command deactivates or locks the person after the import.
+ * @param hasPassword true if the import sends a password or a hash for the person
  */
 export function stateInZitadel(state: string | undefined, isVerified: boolean, hasPassword: boolean): string {
   if (state !== undefined && isClosed(state)) return state;
@@ -30,8 +30,8 @@ export function stateInZitadel(state: string | undefined, isVerified: boolean, h
 }
 
 /**
- * Whether a record is active in ZITADEL, and neither deactivated nor locked in the source. A person may be initial in
- * the source, because an import into ZITADEL activates initial people.
+ * True if a record is active in ZITADEL, and neither inactive nor locked in the source. If a person has the state
+ * INITIAL in the source, the result may be true, because an import into ZITADEL can activate such a person.
  */
 export function isActivated(source: string | undefined, zitadel: string | undefined): boolean {
   return zitadel?.endsWith('_STATE_ACTIVE') === true && !isClosed(source);
@@ -108,8 +108,8 @@ const FROM = describeReleases(refusingHashes);
 const ZITADEL_SINCE = `ZITADEL (since ${refusingHashes.since})`;
 
 /**
- * The texts about a person whose hash ZITADEL may refuse: `sent` if the command sends the hash, and `omitted` if the
- * command omits the hash.
+ * The texts about people whose password hash ZITADEL may refuse. `sent` applies if the command sends the hash, and
+ * `omitted` if it omits the hash.
  */
 export const refusedHash = {
   sent: `with a password hash because of which ${ZITADEL_SINCE} refuses the person`,

@@ -9,7 +9,10 @@ import { unexported } from '../zitadelFacts.ts';
 import type { ImportedRecord, OwnProviders, Provider, Section, SectionName, ValueRule } from './section.ts';
 import { identityProvider, own } from './sharedReferences.ts';
 
-/** The type of the claim that decides the scope of an organisation's login names. */
+/**
+ * The type of a claim on the scope of login names: in an organisation, login names are unique either in the
+ * organisation or in the instance. The owner of the claim decides this.
+ */
 export const LOGIN_NAME_SCOPE = 'loginNameScope';
 
 const domainPolicyExists: KeyedIssue = { id: 'ORG-1M8ds', key: 'Errors.Org.DomainPolicy.AlreadyExists' };
@@ -25,8 +28,8 @@ const lifetimes: Section['defaults'] = [
 const colours = ['primaryColor', 'backgroundColor', 'warnColor', 'fontColor'].flatMap((name) => [name, `${name}Dark`]);
 
 /**
- * Drops an identity provider without a known owner type, because imports would reject every export that contains the
- * provider.
+ * Drops a reference to an identity provider if the owner type is missing or unspecified. Otherwise imports would reject
+ * every export that contains the reference.
  */
 const dropUnspecifiedOwner: ValueRule = (provider) => {
   if (!isJsonObject(provider) || provider.ownerType !== undefined) return { value: provider };
@@ -115,8 +118,8 @@ export const policySections: readonly Section[] = [
       },
       zitadelStep: 'login policies',
       warnings: warnOfInstanceProviders,
-      // Exports do not contain the instance's own providers, so imports check only the references to the organisation's
-      // providers.
+      // Exports do not contain the providers of the instance. So imports check only the references to providers of the
+      // organisation.
       references: [
         {
           ...own(identityProvider('idps[ownerType=IDP_OWNER_TYPE_ORG].idpId', 'Org-FEd32')),
@@ -141,8 +144,8 @@ export function policyKey(orgId: string, { collection, name }: Section): Documen
 type PolicyOptions = Omit<Partial<Section>, 'name' | 'collection' | 'phase' | 'key' | 'error'>;
 
 /**
- * Creates the section of a policy. An organisation has at most one record in the section, because the key of the record
- * consists of the organisation's id and the section's name.
+ * Creates the section of a policy. An organisation has at most one record in such a section, because the key of the
+ * record consists of the organisation's id and the section's name.
  */
 function policy(name: SectionName, type: string, exists: KeyedIssue, options: PolicyOptions = {}): Section {
   return {
@@ -171,8 +174,8 @@ function fillOwnerTypes(
 }
 
 /**
- * Removes the owner type of the organisation's own identity providers, for a comparison. Exports add the owner type
- * again.
+ * Removes the owner type from references to the organisation's own identity providers, so that a stored record equals
+ * an exported record in a comparison. Exports add the owner type.
  */
 function withoutOwnerTypes({ idps, ...policy }: JsonObject, isOwnProvider: OwnProviders): JsonObject {
   if (idps === undefined) return policy;
@@ -185,8 +188,8 @@ function withoutOwnerTypes({ idps, ...policy }: JsonObject, isOwnProvider: OwnPr
 
 function keepIdps(policy: JsonObject, isKept: (id: string) => boolean): void {
   const kept = listed(policy.idps).filter((idp) => isKept(textAt(idp, 'idpId', '')));
-  // Remove an empty list, because canonical JSON never contains an empty list, and the record's digest must match the
-  // manifest.
+  // Canonical JSON never contains an empty list. Remove the list if it is empty, because otherwise the record's digest
+  // would not match the manifest.
   if (kept.length === 0) delete policy.idps;
   else policy.idps = kept;
 }

@@ -14,7 +14,7 @@ const oidcAppDefaults: Section['defaults'] = [
 
 const LOGIN_URI = 'app.loginVersion.loginV2.baseUri';
 
-/** Trims the base URI of a login, which may be relative. Drops a text that is not a URI. */
+/** Trims the base URI of a login page. The URI may be relative. Drops a text that is not a URI. */
 const loginUri = textRule((text) => {
   const uri = trimSpace(text);
   return isGoUrl(uri) ? { value: uri || undefined } : { dropped: [text] };
@@ -114,8 +114,8 @@ interface Application extends Pick<Section, 'additional' | 'check' | 'defaults' 
 }
 
 /**
- * Creates the section of a kind of application. All kinds share a collection, so an id is unique among all
- * applications.
+ * Creates the section of a kind of application. The sections of all kinds use the same collection, so two applications
+ * of different kinds cannot have the same id.
  */
 function application({ type, existsId, successField, facts = [], ...row }: Application): Section {
   return {

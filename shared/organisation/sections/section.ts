@@ -17,12 +17,12 @@ import type {
 import type { ZitadelBehaviour } from '../zitadelFacts.ts';
 import type { ZitadelRelease } from '../zitadelReleaseTable.ts';
 
-/** In each phase, the import reads the export file once. */
+/** The phases of an import. The import reads the export file once in each phase. */
 export const phases = [1, 2, 3, 4] as const;
 
 /**
- * The steps of an import into ZITADEL, in their order. The records of a step refer only to records of earlier steps,
- * because ZITADEL neither sorts records nor retries failed records (zitadel 4.6).
+ * The steps of an import into ZITADEL, in their order. A record may refer only to records of earlier steps, because
+ * ZITADEL neither sorts records nor retries failed records (zitadel 4.6).
  */
 export const zitadelSteps = [
   'organisations',
@@ -46,22 +46,23 @@ export const zitadelSteps = [
 ] as const;
 
 /**
- * Converts a field's value to the value that ZITADEL stores. If `value` is undefined, the import unsets the field, or
- * drops the element from its list. `issue` reports a value that ZITADEL rejects, and `dropped` lists texts that the
- * import drops. The report warns of each changed text, unless only its notation has changed (`isNotation`).
+ * Converts a field's value to the value that ZITADEL stores. If the returned `value` is undefined, the import unsets
+ * the field, or drops the element from its list. `issue` is present if ZITADEL rejects the value. `dropped` lists the
+ * texts that the import drops. The report contains a warning for each changed text, unless `isNotation` is true, which
+ * means that only the notation has changed.
  */
 export type ValueRule = (value: unknown) => {
   readonly value?: unknown;
   readonly issue?: RecordIssue;
   readonly dropped?: readonly string[];
-  /** Whether the dropped texts are valid, but repeat other texts of the list. */
+  /** True if the dropped texts are valid, but are repetitions of other texts in the list. */
   readonly isRepeated?: true;
   readonly isNotation?: boolean;
 };
 
 /**
- * Records of another section that a file may contain inside a record. An import stores the inner records separately, as
- * ZITADEL does.
+ * The records of another section that a file may contain inside a record. An import stores them separately, as ZITADEL
+ * does.
  */
 export interface NestedRecords {
   readonly list: FieldPath;
@@ -82,10 +83,7 @@ export interface Credential {
   readonly clear?: FieldPath;
 }
 
-/**
- * A field that ZITADEL fills in if an imported record lacks it, so that ZITADEL's exports contain the field (zitadel
- * 4.3).
- */
+/** A field that ZITADEL adds if an imported record lacks it. ZITADEL's exports then contain the field (zitadel 4.3). */
 export interface FilledField {
   readonly path: FieldPath;
   readonly value: unknown | ((json: JsonObject) => unknown);
@@ -94,12 +92,15 @@ export interface FilledField {
 /** A field that ZITADEL's definitions lack. Imports store the field, and exports contain it. */
 export type KeptField =
   | KeptValue
-  /** The OTP e-mail factor is stored in its own field, and exported with `withOtp`. */
+  /**
+   * The database has a separate field for the OTP e-mail factor. Exports contain the factor only if the request sets
+   * `withOtp`.
+   */
   | { readonly path: 'otpEmail'; readonly type: 'factor' };
 
-/** A kept field whose value is in the record's JSON. The JSON omits an empty text and the value false. */
+/** A field that is stored in the record's JSON. The JSON lacks the field if its value is an empty text or false. */
 export type KeptValue = {
-  /** Either the record itself or an object of ZITADEL's definition contains the field. */
+  /** The path of the field. The field is in the record itself, or in an object that is in ZITADEL's definition. */
   readonly path: FieldPath;
 } & (
   | {
@@ -110,12 +111,12 @@ export type KeptValue = {
   | { readonly type: 'boolean' }
 );
 
-/** Fields that ZITADEL's definition of the section lacks, except the states in `states.ts`. */
+/** The fields that ZITADEL's definition of the section lacks. The states in `states.ts` are not included. */
 interface AdditionalFields {
   readonly kept: readonly KeptField[];
   /**
-   * Fields that files of other releases contain, and that imports drop because the records work without them.
-   * `summary.notCarried` counts the dropped fields.
+   * Fields in the files of other releases that imports drop, because the records work without these fields.
+   * `summary.notCarried` contains the number of dropped fields.
    */
   readonly ignored?: readonly { readonly path: FieldPath; readonly reason: string }[];
 }
@@ -124,33 +125,39 @@ interface AdditionalFields {
 interface V1Form {
   readonly aliases?: readonly string[];
   /**
-   * The lists that a v1 file contains next to the record, whereas a v2 file contains them inside. Maps the name of each
-   * list to the function that converts an element.
+   * The lists of a record that a v1 file contains next to the record, whereas a v2 file contains them inside the
+   * record. Maps the name of each list to the function that converts an element.
    */
   readonly lists?: Readonly<Record<string, (element: unknown) => unknown>>;
   readonly convert?: (value: unknown) => unknown;
 }
 
-/** The privilege that records of the section give: manager roles of a user, or a verified domain of an organisation. */
+/**
+ * Describes the privilege that records of a section give: manager roles of a user, or a verified domain of an
+ * organisation.
+ */
 export interface GivenPrivilege {
-  /** The `type` of the import's warnings about the privilege. */
+  /** The `type` of the warnings about the privilege in an import's response. */
   readonly type: 'privilege' | 'domain';
-  /** The path of the roles, or of the domain. */
+  /** The path of the field that contains the roles or the domain. */
   readonly texts: ListPath;
-  /** A boolean field. Only records with the value true give the privilege; by default, all records do. */
+  /**
+   * The path of a boolean field. A record gives the privilege only if the field is true. If `onlyIf` is absent, every
+   * record gives the privilege.
+   */
   readonly onlyIf?: FieldPath;
   /**
-   * The collection and the key of the organisation or project to which the privilege applies. In warnings, `noun` is
-   * the word for it.
+   * The collection and the key of the organisation or project to which the privilege applies. `noun` is the word for it
+   * in warnings.
    */
   readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
   readonly noun: string;
 }
 
-/** A field that imports derive from stored records, as ZITADEL does. */
+/** A field that imports set from other stored records, as ZITADEL does. */
 interface CompletedField {
   readonly field: FieldPath;
-  /** Returns a completion for each record, in the same order; undefined for a record that does not change. */
+  /** Returns, for each record and in the same order, the value to set; undefined if the record must not change. */
   readonly complete: (
     reader: Reader,
     records: readonly Pick<ImportedRecord, 'json' | 'orgId'>[],
@@ -158,8 +165,8 @@ interface CompletedField {
 }
 
 /**
- * The value that an import sets for a completed field, and the warning. If `value` is undefined, the import removes the
- * field.
+ * The value to which an import sets a completed field, and the warning about this. If `value` is undefined, the import
+ * unsets the field.
  */
 export interface Completion {
   readonly value: string | undefined;
@@ -167,29 +174,27 @@ export interface Completion {
 }
 
 /**
- * A field that only one record of an organisation can have. If several records have the field, imports drop it from all
- * but one.
+ * A field that only one record of an organisation may have. If several records have the field, imports keep it in one
+ * record, and drop it from the others.
  */
 interface AdjustedField {
   readonly field: FieldPath;
   /**
-   * Returns the marks of a record, such as `primary`. An import thus finds, for each mark, the organisation's last
-   * record in the file with this mark.
+   * Returns the marks of a record, which are texts such as `primary`. For each mark, the import remembers the last
+   * record of the organisation in the file that has the mark.
    */
   readonly marks: (json: JsonObject) => readonly string[];
   /**
-   * Returns how to report that the import drops the field from a record; undefined if the record keeps the field.
-   * @param isLast returns whether the record is the organisation's last record in the file with a mark
+   * Decides whether the import drops the field from a record. Returns how to report this; undefined if the record keeps
+   * the field.
+   * @param isLast returns whether no later record of the organisation in the file has the mark
    */
   readonly adjust: (
     json: JsonObject,
     isLast: (mark: string) => boolean,
     rules: OrganisationRules,
   ) => Adjustment | undefined;
-  /**
-   * Returns the warning if the import drops the field from a record because another record, `stored`, already has the
-   * field.
-   */
+  /** Returns the warning if the import drops the field because the record `stored` has the field already. */
   readonly held: (stored: JsonObject) => RecordWarning;
 }
 
@@ -208,47 +213,56 @@ export interface PrimaryDomain {
 
 /** How to report a record from which the import drops a field. */
 export interface Adjustment {
-  /** `type` is the error's type in the response. */
+  /** The error in the response. `type` is the value of the error's field `type`. */
   readonly error?: { readonly type: string; readonly issue: RecordIssue };
   readonly warning?: RecordWarning;
 }
 
-/** The fields of an identity provider that exports copy into records that refer to the provider. */
+/** The fields of an identity provider that exports add to the records that refer to the provider. */
 export interface Provider {
   readonly orgId: string;
   readonly name: string;
   readonly type: string | number | undefined;
 }
 
-/** Returns whether the organisation owns an identity provider, by the provider's id. */
+/** Returns whether the identity provider with this id belongs to the organisation. */
 export type OwnProviders = (idpId: string) => boolean;
 
 /**
- * How exported records differ from stored records (zitadel 4.3). Exports add names and types of the organisation's
- * identity providers, and comparisons ignore the added fields.
+ * The differences between exported and stored records (zitadel 4.3). Exports add the names and types of the
+ * organisation's identity providers, and comparisons ignore these additions.
  */
 interface ExportForm {
-  /** Adds the fields that only exports contain, at any position. Returns undefined if the record does not change. */
+  /**
+   * Adds the fields that only exported records have. The order of the fields does not matter. Returns undefined if the
+   * record does not change.
+   */
   readonly fill?: (
     json: JsonObject,
     orgId: string,
     findProvider: (id: string) => Provider | undefined,
   ) => JsonObject | undefined;
-  /** Removes the fields that only exported records have, for a comparison. */
+  /** Removes the fields that only exported records have, so that exported and stored records can be compared. */
   readonly withoutFilled?: (json: JsonObject, isOwnProvider: OwnProviders) => JsonObject;
   readonly providers?: (json: JsonObject) => readonly string[];
-  /** Removes from a record the references to identity providers that the target lacks. */
+  /**
+   * Removes the references to identity providers that the target lacks. `isKept` returns whether to keep a reference to
+   * a provider.
+   */
   readonly keepProviders?: (json: JsonObject, isKept: (id: string) => boolean) => void;
-  /** The type of the section's identity providers, as ZITADEL's exports write it. */
+  /** The type of the identity providers in the section, as ZITADEL's exports contain it. */
   readonly providerType?: string | number;
   /**
-   * The path of the project's id in the record. An export for ZITADEL writes records that refer to projects of other
-   * organisations last.
+   * The path of the id of a project in the record. If the project belongs to another organisation, an export for
+   * ZITADEL writes the record at the end of the file.
    */
   readonly ofProject?: FieldPath;
 }
 
-/** The name of a section, which is a field of ZITADEL's organisation document. `org` means the organisation itself. */
+/**
+ * The name of a section, which is the name of a field in ZITADEL's organisation document. The section `org` contains
+ * the organisation's own record.
+ */
 export type SectionName = Exclude<keyof DataOrg, `$${string}` | 'orgId' | 'orgState'>;
 
 /**
@@ -256,7 +270,7 @@ export type SectionName = Exclude<keyof DataOrg, `$${string}` | 'orgId' | 'orgSt
  * short example.
  */
 export interface Section {
-  /** The field's JSON name in a v2 file. `summary` and `manifest` use the same name. */
+  /** The field's JSON name in a v2 file. The section has this name in `summary` and `manifest` too. */
   readonly name: SectionName;
   readonly collection: Collection;
   /** The name of the object that every record must contain, such as `user`. */
@@ -264,8 +278,8 @@ export interface Section {
   /** The phase in which an import writes the section. The section's records refer only to records of earlier phases. */
   readonly phase: (typeof phases)[number];
   /**
-   * The step in which an import into ZITADEL sends the section. `dropped` means that ZITADEL accepts the records
-   * without importing them.
+   * The step in which an import into ZITADEL sends the section. `dropped` means that ZITADEL accepts the section's
+   * records, but does not import them.
    */
   readonly zitadelStep: (typeof zitadelSteps)[number] | 'dropped';
   readonly zitadel?: ZitadelBehaviour;
@@ -275,99 +289,106 @@ export interface Section {
   readonly references?: readonly Reference[];
   readonly credentials?: readonly Credential[];
   /**
-   * The rules for fields whose values ZITADEL converts or rejects. A path that ends in `[]` means the elements of a
-   * list.
+   * The rules for fields whose values ZITADEL converts or rejects. If a path ends in `[]`, the rule applies to each
+   * element of the list.
    */
   readonly values?: Readonly<Record<ListPath, ValueRule>>;
   /**
-   * How an import reports a failed record. `type` and the fields in `id` form the entry in `errors`. `exists` is the
-   * issue if the record exists with other content.
+   * How an import reports a record that it cannot write. The entry in `errors` contains `type`, and the values of the
+   * fields in `id`. `exists` is the issue if a record with the same key and other content exists.
    */
   readonly error: {
     readonly type: string;
     readonly id: readonly FieldPath[];
     readonly exists: KeyedIssue;
     /**
-     * Other errors by which some releases of ZITADEL report that a record exists already. `type` is set if the error
-     * concerns only a part of the record.
+     * Further errors by which certain releases of ZITADEL report that a record exists already. `type` is present if the
+     * error is about a part of the record.
      */
     readonly existsToo?: readonly { readonly type?: string; readonly id: string; readonly release: ZitadelRelease }[];
     /**
-     * The types of the errors by which ZITADEL reports that it imported a record without one of its parts. If the id of
-     * the error is `done`, the record already has the part.
+     * The errors by which ZITADEL reports that it has imported a record without one of its parts. `type` is the type of
+     * such an error. If the id of the error equals `done`, the record already has the part.
      */
     readonly parts?: readonly { readonly type: string; readonly done?: string }[];
   };
   /**
-   * `field` is a list in `success` of an import's response (zitadel 5.8). The import adds an entry for each written
-   * record to this list. An entry is an id or an object.
+   * How an import's response lists the written records in `success` (zitadel 5.8). `field` is the name of the list in
+   * `success`. `entry` contains the paths that form an entry of this list, which is an id or an object.
    */
   readonly success?: {
     readonly field: string;
     readonly entry: readonly FieldPath[] | Readonly<Record<string, FieldPath>>;
   };
-  /** Whether the section contains keys, which exports and imports include only with `with_keys` (specification 8.4). */
+  /**
+   * True if the records are keys. Exports and imports include keys only if the request sets `with_keys` (specification
+   * 8.4).
+   */
   readonly keys?: boolean;
 
-  // Only few sections have the following properties. The functions in these properties are next to the section's row,
-  // in the same file.
+  // Most sections lack the following properties. The functions in these properties are in the file that contains the
+  // section's row.
 
   readonly additional?: AdditionalFields;
   readonly v1?: V1Form;
   readonly exported?: ExportForm;
-  /** Fields that canonical JSON always contains, because ZITADEL's exports always contain them. */
+  /**
+   * The fields that canonical JSON contains even if their value is the default, because ZITADEL's exports always
+   * contain them.
+   */
   readonly defaults?: readonly { readonly path: FieldPath; readonly value: unknown }[];
-  /** Fields that only ZITADEL fills in. This service stores and exports records without these fields. */
+  /** The fields that ZITADEL adds to imported records that lack them. This service does not add these fields. */
   readonly filled?: readonly FilledField[];
   /** Fields that an overwrite must not change, because other records depend on them. */
   readonly fixed?: readonly FieldPath[];
   /**
-   * The field that contains the record's owner, if the key does not contain it. `taken` is the issue if another owner
-   * has a record with the same key.
+   * The field with the id of the record's owner. Absent if the key contains this id. `taken` is the issue if a record
+   * of another owner has the same key.
    */
   readonly owner?: { readonly field: FieldPath; readonly taken: KeyedIssue };
   /** Converts a record to its canonical form in place, so that equal records have equal digests. */
   readonly canonicalise?: (json: JsonObject, orgId: string) => void;
   /**
-   * Returns the warning about a converted value that is not a text. For texts, the rules in `values` already cause
-   * warnings.
+   * Returns the warning about the conversion of a value that is not a text. The rules in `values` cause the warnings
+   * about texts.
    */
   readonly valueWarning?: (record: ImportedRecord) => RecordWarning | undefined;
   /** Returns warnings for a record that can be imported but will not work. */
   readonly warnings?: (record: ImportedRecord) => readonly RecordWarning[];
   /**
-   * Checks a single record, in addition to the rules of its fields (zitadel 5.7). Returns `notCarried` for a record
-   * without content, because imports omit such records.
+   * Checks a single record, in addition to the rules of its fields (zitadel 5.7). Returns `notCarried` if the record
+   * has no content, because imports omit such a record.
    * @param now the start of the import, ISO 8601
    */
   readonly check?: (record: JsonObject, now: string) => RecordIssue | 'notCarried' | undefined;
   /**
-   * Numbers, durations, booleans and objects that an import may leave out if they are invalid, with a warning. List a
-   * field only if its absence gives the record no further rights. An import may also leave out invalid texts,
-   * enumeration values and elements of lists, unless `needed` lists the field.
+   * The numbers, durations, booleans and objects that an import may leave out, with a warning, if they are invalid.
+   * List a field only if a record without the field gives no more rights. This list need not contain texts, enumeration
+   * values and elements of lists: an import may leave them out unless `needed` contains the field.
    */
   readonly optional?: readonly FieldPath[];
   /**
-   * Texts, enumeration values and lists that an import must not leave out: if such a field is invalid, the record is
-   * invalid.
+   * The texts, enumeration values and lists that an import must not leave out. If such a field is invalid, the whole
+   * record is invalid.
    */
   readonly needed?: readonly FieldPath[];
   /**
-   * A field that may repeat the value of `by`, which is another field or `$orgId`. If the values differ, the value of
-   * `by` counts.
+   * A field that may repeat the value of `by`, which is another field or `$orgId`. If the two values differ, the import
+   * uses the value of `by`.
    */
   readonly repeated?: { readonly field: FieldPath; readonly by: FieldPath };
   readonly adjusted?: AdjustedField;
   readonly nested?: NestedRecords;
-  /** A field of the key that files may omit. Imports derive the value from stored records. */
+  /** A field of the key that files may omit. If a file omits it, imports derive the value from other stored records. */
   readonly completed?: CompletedField;
   /**
-   * The privilege that a record gives. An import warns if it adds the privilege to an existing organisation or project.
+   * The privilege that a record gives. If the import adds the privilege to an organisation or project that existed
+   * before, it warns.
    */
   readonly privilege?: GivenPrivilege;
   /**
-   * The names that new records must not use. Imports check these names only if login names do not contain the
-   * organisation's domain (zitadel 3.4).
+   * The names that new records must not use if another organisation has claimed them. Imports check these names only if
+   * login names do not contain the organisation's domain (zitadel 3.4).
    */
   readonly reserved?: readonly ReservedName[];
 }
@@ -383,12 +404,12 @@ export interface ImportedRecord {
 export type Credentials = { readonly [Field in CredentialField]?: string };
 
 /**
- * The field of an organisation that an import created. The value is the id of the instance whose export contained the
- * organisation. Only exports of this service have this field.
+ * The name of a field that an organisation has if an import created it. The value is the id of the instance that
+ * exported the organisation. Only exports of this service contain this field.
  */
 export const IMPORTED_FROM = 'importedFrom';
 
-/** Whether an organisation can have several records of the section. */
+/** True if an organisation can have several records of the section. */
 export function isList({ collection }: Section): boolean {
   return collection !== 'settings';
 }
@@ -410,9 +431,10 @@ export function sectionPartition(orgId: string, { name }: { readonly name: strin
 /**
  * Returns the partitions in the store for one section of all organisations, in the order of the UTF-8 bytes of the
  * organisations' ids.
- * @param orgId the id of the first organisation; by default, the range includes all
+ * @param orgId the id of the first organisation in the range; empty if the range must include all organisations
  */
 export function sectionPartitions(section: { readonly name: string }, orgId = ''): PartitionRange['partitions'] {
-  // `0` is the next character after `/`, so this range contains exactly the texts that begin with the prefix.
+  // In ASCII, `0` follows `/`. So this range contains exactly the partitions that begin with the section's name and
+  // `/`.
   return { from: sectionPartition(orgId, section), to: `${section.name}0` };
 }

@@ -33,7 +33,7 @@ export const stateless: FieldFact = {
   ],
 };
 
-/** The states without access that an import into ZITADEL can set for users. */
+/** The states in which users have no access and that an import into ZITADEL can set. */
 const importedStates = new Set(['USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);
 
 export const userStates: readonly FieldFact[] = [

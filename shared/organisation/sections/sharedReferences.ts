@@ -24,18 +24,21 @@ export const projectRoles = (projectId: string, roleKeys: string, id: string): R
   key: [projectId, roleKeys],
   missing: { id, key: 'Errors.Project.Role.NotFound' },
 });
-/** Returns the reference with a further rule: a target in another organisation counts as missing. */
+/**
+ * Returns a copy of the reference that allows only targets in the record's own organisation: a target in another
+ * organisation counts as missing.
+ */
 export const own = (reference: Reference): Reference => ({ ...reference, ifForeign: reference.missing });
 
-/** The properties of a privilege that applies to the record's own organisation. */
+/** The properties of a privilege that applies to the organisation of the record that gives it. */
 export const inOrganisation = {
   within: { collection: 'organisations', key: ['$orgId'] },
   noun: 'organisation',
 } as const satisfies Partial<GivenPrivilege>;
 
 /**
- * Returns the key of each target of a reference, as a list of parts. A reference has several targets if a path in `key`
- * leads through a list.
+ * Returns the keys of the targets of a reference, each as a list of its parts. A reference has several targets if a
+ * path in `key` leads through a list.
  */
 export function targetParts({ key, optional }: Reference, readTexts: (path: string) => readonly string[]): string[][] {
   const [first = '', ...others] = key;

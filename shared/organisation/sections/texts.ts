@@ -3,7 +3,10 @@ import { textLanguage } from '../valueRules.ts';
 import { type RecordFact, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
 import type { Section, SectionName } from './section.ts';
 
-/** Like ZITADEL, this service does not import a record without any text. */
+/**
+ * The fact that ZITADEL does not import a record in which all texts are empty. This service does not import such a
+ * record either.
+ */
 const contentless: RecordFact = {
   does: 'imports not',
   text: 'ZITADEL does not import texts without content',
@@ -36,8 +39,8 @@ const byStep: Partial<Record<Section['zitadelStep'], readonly RecordFact[]>> = {
 };
 
 /**
- * Creates a section of texts, with one record for each language. ZITADEL has no error for texts that exist already,
- * because its imports replace texts. So this service defines the error's id.
+ * Creates a section of texts, which has one record for each language. If texts exist already, a ZITADEL import replaces
+ * them without an error. So ZITADEL has no id for this error, and this service defines one.
  */
 function texts(
   name: SectionName,
@@ -110,7 +113,7 @@ export const textSections: readonly Section[] = [
 ];
 
 /**
- * The sections of texts that later releases of ZITADEL added. The organisation document contains them after all other
+ * The sections of texts that ZITADEL added in later releases. In the organisation document, they come after all other
  * sections.
  */
 export const laterTextSections: readonly Section[] = [
@@ -119,7 +122,10 @@ export const laterTextSections: readonly Section[] = [
   texts('inviteUserMessages', 'invite_user_messages', 'message texts', { zitadel: invitations }),
 ];
 
-/** Removes screens without texts from a record, for a comparison: ZITADEL's exports contain all screens. */
+/**
+ * Removes the screens that have no texts from a record, so that it can be compared with a record from ZITADEL, whose
+ * exports contain all screens.
+ */
 function withoutEmptyScreens(texts: JsonObject): JsonObject {
   const isEmpty = (screen: unknown) => isJsonObject(screen) && Object.keys(screen).length === 0;
   return Object.fromEntries(Object.entries(texts).filter(([, screen]) => !isEmpty(screen)));

@@ -39,8 +39,7 @@ const userName: NonNullable<Section['unique']> = [
 ];
 
 /**
- * The issue of an overwrite that would change the state of the calling user. Such an overwrite could lock out the
- * caller.
+ * The issue of a record whose import would change the state of the calling user. The change could lock out the caller.
  */
 export const ownState: RecordIssue = { id: 'IMPORT-ownState', key: 'Errors.User.OwnState' };
 
@@ -72,8 +71,8 @@ export const humanUserSection: Section = {
   ],
   nested: nestedLinks,
   optional: ['user.email.isEmailVerified', 'user.phone.isPhoneVerified', 'user.requestPasswordlessRegistration'],
-  // Without the second factor, the person would be less protected. So an import rejects the person if this field is
-  // invalid.
+  // The field contains the seed of a second factor. Without this factor, the person would be less protected. So an
+  // import rejects the person if the field is invalid.
   needed: ['user.otpCode'],
   check: checkPerson,
   credentials: Object.values(personCredentials),
@@ -149,8 +148,8 @@ export const userMetadataSection: Section = {
 const DELETION = 'deletedUsers/';
 
 /**
- * Returns the partition for users whose deletion has begun, in one organisation. The partition belongs to no section:
- * exports omit these users, and imports report their ids as taken.
+ * Returns the partition of an organisation's users whose deletion has begun. The partition belongs to no section. So
+ * exports omit these users, but their ids remain in use.
  */
 export function deletionPartition(orgId: string): string {
   return `${DELETION}${orgId}`;
@@ -158,12 +157,17 @@ export function deletionPartition(orgId: string): string {
 
 export const deletionPartitions: PartitionRange['partitions'] = { from: DELETION, to: 'deletedUsers0' };
 
-/** Whether the deletion of a stored user has begun. Such a user counts as missing, but the user's id remains taken. */
+/**
+ * True if the deletion of a stored user has begun. The user then counts as missing, but no other user can have the id.
+ */
 export function isInDeletion({ partition }: StoredDocument): boolean {
   return partition?.startsWith(DELETION) === true;
 }
 
-/** Returns the section of a user. In canonical JSON, people have a profile, and service users do not. */
+/**
+ * Returns the section of a user, which is the section for people or for service users. In canonical JSON, only people
+ * have a profile.
+ */
 export function userSection(json: JsonObject): Section {
   return valueAt(json, 'user.profile') === undefined ? machineUserSection : humanUserSection;
 }
@@ -180,9 +184,9 @@ function canonicalisePerson(json: JsonObject, orgId: string): void {
 }
 
 /**
- * Returns the most likely state of a person whose record has no state. The person is initial, unless the e-mail address
- * is verified or an identity provider is linked (zitadel 5.5). ZITADEL also makes people without a password initial.
- * This service does not, because exports may omit passwords.
+ * Returns the most likely state of a person whose record has no state. The state is INITIAL, unless the e-mail address
+ * is verified or an identity provider is linked (zitadel 5.5). In ZITADEL, people without a password are initial too.
+ * This service cannot follow this rule, because exports may omit passwords.
  */
 function unstatedState(json: JsonObject): string {
   const isKnown = valueAt(json, 'user.email.isEmailVerified') === true || valueAt(json, 'user.idps') !== undefined;
@@ -193,7 +197,10 @@ function defaultDisplayName(person: JsonObject): string {
   return `${textAt(person, 'user.profile.firstName', '')} ${textAt(person, 'user.profile.lastName', '')}`;
 }
 
-/** Replaces a person's language with its canonical form, for a comparison: ZITADEL stores the canonical form. */
+/**
+ * Replaces a person's language with its canonical form. ZITADEL stores the canonical form, so a comparison with ZITADEL
+ * needs it.
+ */
 function inCanonicalLanguage(person: JsonObject): JsonObject {
   const language = textAt(person, LANGUAGE, '');
   const canonical = canonicalLanguageTag(language);
@@ -204,8 +211,8 @@ function inCanonicalLanguage(person: JsonObject): JsonObject {
 }
 
 /**
- * Copies the user's id into `user`, because ZITADEL reads the id there. If the file contains a different id there, the
- * outer id counts.
+ * Copies the user's id into the object `user`, because ZITADEL reads the id from this object. If the object already
+ * contains a different id, the id outside of the object replaces it.
  */
 function canonicaliseServiceUser(json: JsonObject, orgId: string): void {
   const { userId: outerId, user, state, ...kept } = json;
