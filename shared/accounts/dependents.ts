@@ -35,8 +35,8 @@ export interface Stored {
 }
 
 /**
- * The maximum number of documents that a commit deletes. The commit also deletes the claims on their unique names,
- * which do not count.
+ * The maximum number of documents that a commit deletes. The claims on the documents' unique names do not count,
+ * although the commit also deletes them.
  */
 const DELETIONS_PER_COMMIT = 100;
 

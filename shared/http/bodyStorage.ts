@@ -16,8 +16,9 @@ export interface ReceivedBody {
   /** The size of the body in bytes. */
   readonly size: number;
   /**
-   * Reads the bytes from `start` up to `end` (default: all). Callers may read the body several times, even at the same
-   * time. A chunk has at most 64 KiB. Do not modify a chunk, because it may share its memory with the stored body.
+   * Reads the bytes from `start` up to `end`. If both are absent, reads all bytes. Callers may read the body several
+   * times, even at the same time. A chunk has at most 64 KiB. Do not modify a chunk, because it may share its memory
+   * with the stored body.
    */
   open(start?: number, end?: number): AsyncIterable<Uint8Array>;
   close(): Promise<void>;

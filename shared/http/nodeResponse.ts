@@ -109,7 +109,8 @@ export function continueOnDemand(incoming: Incoming, outgoing: Outgoing): void {
 }
 
 /**
- * Whether a path has a segment `.` or `..`. A backslash also separates segments, and the dots may be percent-encoded.
+ * Returns whether a path has a segment `.` or `..`. A backslash also separates segments, and the dots may be
+ * percent-encoded.
  */
 export function hasDotSegment(target: string): boolean {
   const [path = ''] = target.split(/[?#]/, 1);

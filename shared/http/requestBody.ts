@@ -18,7 +18,7 @@ import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bod
 const FREELY_INFLATED_BYTES = 10_000_000;
 
 export interface BodyLimits extends StorageOptions {
-  /** The maximum number of bytes that the body may have as received, and also after decompression. */
+  /** The maximum size of the body in bytes. It applies to the received body, and also to the decompressed body. */
   readonly maxBytes: number;
   readonly adviceIfLarger?: string;
   /**

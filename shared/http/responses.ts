@@ -216,8 +216,8 @@ export const newRequestId = (): string => randomUUID();
 const grpcType = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?$/i;
 
 /**
- * Whether a content type belongs to gRPC or gRPC-Web. Their responses contain the status of the RPC in headers or
- * trailers, and always have the HTTP status 200.
+ * Returns whether a content type belongs to gRPC or gRPC-Web. Responses in these protocols contain the status of the
+ * RPC in headers or trailers, and always have the HTTP status 200.
  */
 export function isGrpc(type: string): boolean {
   return grpcType.test(type);

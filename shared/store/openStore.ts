@@ -28,8 +28,8 @@ export type StoreLocation = (
 };
 
 /**
- * Whether the database exists. Returns true for every Firestore database, because `openStore` never creates such a
- * database.
+ * Returns whether the database exists. Returns true for every Firestore database, because `openStore` never creates
+ * such a database.
  */
 export function hasDatabase({ directory }: StoreLocation): boolean {
   return directory === undefined || statSync(databaseFile(directory), { throwIfNoEntry: false }) !== undefined;

@@ -179,8 +179,8 @@ export interface DocumentStore extends Reader {
    * again, so it must have no other effects.
    * @param until when this signal aborts, the retries end, and its reason is thrown. If absent, the retries end after
    * some seconds
-   * @throws WriteConflictError for a conflict with a document that was not read; IdentityError ABORTED when the last
-   * retry fails
+   * @throws WriteConflictError if a write conflicts with a document that `work` has not read; IdentityError ABORTED
+   * when the last retry fails
    * @example
    *     await store.transaction(async (transaction) => {
    *       const [user] = await transaction.getMany([key], ['sequence']);

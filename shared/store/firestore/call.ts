@@ -88,8 +88,8 @@ export function isReadTimeRejected(reason: unknown): boolean {
 }
 
 /**
- * Whether the error of a commit shows that the database is overloaded, because it rejected the commit or did not finish
- * in time.
+ * Returns whether the error of a commit shows that the database is overloaded: it rejected the commit, or did not
+ * finish the commit in time.
  */
 export function isOverload(reason: unknown): boolean {
   return hasStatus(reason, status.RESOURCE_EXHAUSTED, status.ABORTED, status.DEADLINE_EXCEEDED);

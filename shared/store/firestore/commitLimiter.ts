@@ -18,8 +18,8 @@ const TOLERANCE = 2;
 const AGEING = 1.05;
 
 /**
- * Adapts the number of bulk commits in flight to the database. Permits one more commit while the latency per write is
- * acceptable. Halves the number when the database is overloaded.
+ * Adapts the number of bulk commits in flight to the load of the database. Permits one more commit while the latency
+ * per write is acceptable. Halves the number when the database is overloaded.
  */
 export class CommitLimiter {
   private readonly clock: Clock;

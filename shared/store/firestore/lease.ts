@@ -215,7 +215,8 @@ function hold(connection: FirestoreConnection, holder: Holder, copies: Copies, l
     try {
       await commit(connection, [renewal(holder, ++sequence)], new Map());
     } catch (error) {
-      // A renewal in flight fails if the lock was released, because the release deletes the document.
+      // Ignore the failure of a renewal if the lock was released, because the release deletes the document that the
+      // renewal writes.
       if (isReleased || lost.signal.aborted) return;
       if (!(error instanceof WriteConflictError)) {
         log.warn({ stack_trace: error }, 'the lock of the instance was not renewed');

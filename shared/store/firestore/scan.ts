@@ -126,7 +126,7 @@ function countCharacters({ fields }: DocumentMessage): number {
   return characters;
 }
 
-/** @param resumeAt the position at which to continue; by default the query begins at the start of the range */
+/** @param resumeAt the position at which to continue; if absent, the query begins at the start of the range */
 function buildQuery(connection: FirestoreConnection, range: StoredRange, resumeAt: Cursor | undefined): Query {
   const { collection, fields } = range;
   return {

@@ -153,7 +153,7 @@ function readKeyText(file: string): string | undefined {
  * Replaces the keys in a key file durably and atomically. Only its owner can read the file. First stores each removed
  * key in a file of its own. The incomplete new file also serves as a lock against other processes.
  * @param change returns the new keys
- * @throws IdentityError ABORTED while another process changes the file
+ * @throws IdentityError ABORTED if another process is changing the file
  */
 export function changeKeyFile(file: string, change: (keys: readonly MasterKey[]) => readonly MasterKey[]): void {
   replaceFile(file, () => {

@@ -152,7 +152,7 @@ const DELETE_DOCUMENT = 'DELETE FROM documents WHERE collection = ? AND id = ?';
 /**
  * Applies writes in order, in the open transaction of the connection.
  * @param version the version of this transaction, from `nextVersion`
- * @throws WriteConflictError for the first failed precondition; the earlier writes remain applied
+ * @throws WriteConflictError at the first failed precondition; the writes before it remain applied
  */
 export function applyWrites(connection: SqliteConnection, writes: readonly Write[], version: number): void {
   for (const write of writes) {

@@ -84,8 +84,8 @@ const MAX_PAUSE_MS = 20;
 /**
  * Runs work in a write transaction, once no other connection has one. The wait does not block this process. The work is
  * synchronous, so no other code of this process runs within the transaction.
- * @throws Error of SQLite if another connection keeps the lock for some seconds; the error of the work or of the
- * commit, after a rollback
+ * @throws Error of SQLite if another connection has a write transaction for some seconds; the error of the work or of
+ * the commit, after a rollback
  */
 export async function inWriteTransaction<Result>(connection: SqliteConnection, work: () => Result): Promise<Result> {
   const deadline = performance.now() + LOCK_TIMEOUT_MS;
