@@ -70,7 +70,7 @@ export async function readPaired(
       pairing.onEqual(record);
     },
   };
-  // If reading one export fails, the abort of this signal stops the reading of the other export.
+  // Aborted if reading one export fails. This stops the reading of the other export.
   const stop = new AbortController();
   const open = (source: PairedExport) => new PairedSide(source, paired, AbortSignal.any([signal, stop.signal]));
   const [first, second] = [open(exports[0]), open(exports[1])];

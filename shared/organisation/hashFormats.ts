@@ -139,7 +139,7 @@ const BY_DEFAULT = 'bcrypt';
 /**
  * Returns the verifier that ZITADEL's settings must enable before ZITADEL can verify a hash. Returns undefined if
  * ZITADEL's default settings suffice, or if ZITADEL cannot verify the hash with any setting.
- * @param releases the releases of ZITADEL to which the target may belong
+ * @param releases the releases of ZITADEL that the target may run
  */
 export function optionalVerifier(hash: string, releases: ReleaseRange): string | undefined {
   const verifier = verifierIn(hash, releases);

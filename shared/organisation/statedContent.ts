@@ -11,8 +11,8 @@ import { type RecordState, usualState } from './states.ts';
 export interface StatedContent extends Readonly<Record<Credential['flag'], boolean>> {
   readonly otpEmail: boolean;
   /**
-   * True if a record whose state is not in the file has the default state. This does not apply to organisations and
-   * users, which have no default state, because every export contains their states.
+   * True if a record whose state is not in the file has the default state. Organisations and users have no default
+   * state, because every export contains their states.
    */
   readonly states: boolean;
 }

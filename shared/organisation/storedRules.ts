@@ -10,10 +10,10 @@ const management = (message: string, fields: string): string[] =>
 
 /** The texts whose maximum length ZITADEL checks in every command that stores them. So no stored text is longer. */
 const shortTexts: ReadonlySet<string> = new Set([
-  // ZITADEL's commands accept only hexadecimal colours in these fields, which are short.
+  // Hexadecimal colours are short, and ZITADEL's commands accept no others in these fields.
   ...management('AddCustomLabelPolicyRequest', 'primaryColor warnColor backgroundColor fontColor'),
   ...management('AddCustomLabelPolicyRequest', 'primaryColorDark warnColorDark backgroundColorDark fontColorDark'),
-  // ZITADEL's commands accept only phone numbers in E.164 in this field, which are short.
+  // Phone numbers in E.164 are short, and ZITADEL's commands accept no others in this field.
   ...management('ImportHumanUserRequest.Phone', 'phone'),
 ]);
 
@@ -37,14 +37,13 @@ function nameOf({ parent, jsonName }: DescField): string {
   return `${parent?.typeName}.${jsonName}`;
 }
 
-/** True if the texts of a field that ZITADEL has stored are never longer than the maximum in the field's rule. */
+/** True if no text that ZITADEL has stored in a field is longer than the maximum in the field's rule. */
 export function keepsMaximum(field: DescField): boolean {
   return shortTexts.has(nameOf(field));
 }
 
 /**
- * True if the values of a field that ZITADEL has stored always satisfy the minimum length or the range in the field's
- * rule.
+ * True if all values that ZITADEL has stored in a field satisfy the minimum length or the range in the field's rule.
  */
 export function keepsMinimum(field: DescField): boolean {
   return !openFields.has(nameOf(field));

@@ -81,8 +81,8 @@ export interface Fact extends ReleaseRange {
   /** True if `text` mentions the releases to which the fact applies, so messages need not begin with them. */
   readonly releasesInText?: true;
   /**
-   * True if the manual steps apply only if the fact applies to every release that the target may run. For other
-   * targets, another fact declares the steps.
+   * True if the manual steps require that the fact applies to every release that the target may run. For other targets,
+   * another fact declares the steps.
    */
   readonly ifKnown?: true;
   readonly steps?: readonly ManualStep[];
@@ -165,8 +165,8 @@ export interface ZitadelBehaviour {
   readonly exportsPartly?: true;
   readonly caseless?: CaselessName;
   /**
-   * True if ZITADEL may store a record in another organisation than the file. Comparisons must then search the whole
-   * instance for the record.
+   * True if ZITADEL may store a record in an organisation that does not contain the record in the file. Comparisons
+   * must then search the whole instance for the record.
    */
   readonly movesRecords?: true;
   readonly missingProviders?: MissingProviders;
