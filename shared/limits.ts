@@ -83,10 +83,10 @@ const limitTable = {
   inflation: fixed(
     'inflation',
     'count',
-    'ratio of the decompressed size of a body to its received size, if the decompressed size is above 10 MB',
+    'ratio of the decompressed to the received size of a body with Content-Encoding, if the decompressed size is above 10 MB',
   ),
   whiteSpaceBytes: fixed('whiteSpaceBytes', 'bytes', 'consecutive bytes of white space in a body'),
-  nesting: fixed('nesting', 'count', 'levels of nesting in a body'),
+  nesting: fixed('nesting', 'count', 'levels of nesting of a value'),
   indexedBytes: fixed(
     'indexedBytes',
     'bytes',

@@ -141,7 +141,11 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       others: [{ reason: 'locked in the target, active in the source', count: 2, names: ['bob', 'eve'] }],
     },
     byHand: [{ what: 'delete /north.pat', command: 'rm /north.pat' }],
-    takeBack: [{ what: '330000000000000 (Organisation 0) existed when this run began' }],
+    takeBack: [
+      {
+        what: '330000000000000 (Organisation 0) existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it',
+      },
+    ],
     ...given,
   };
 }

@@ -8,7 +8,8 @@ const INTRODUCTION = `# Configuration
 The service reads these environment variables once, at its start. An empty variable counts as unset.
 \`identity serve\` gets the database from \`--data\` or \`--firestore\`. In Google Cloud, [Terraform](../terraform/README.md) sets the variables.`;
 
-const FIXED_LIMITS = 'These limits cannot be changed:';
+const FIXED_LIMITS =
+  'Terraform sets lower values for [responses and time](operations-google-cloud.md#limits). These limits cannot be changed:';
 
 export function configurationDocument(): string {
   const rows = configVariables.map(({ name, meaning, default: fallback }) => [code(name), meaning, fallback]);

@@ -18,7 +18,7 @@ type ErrorTable = Readonly<Record<string, unknown>>;
 
 const INTRODUCTION = `# Errors
 
-Names, reasons and parameters are stable; texts change. Ids in parentheses are ZITADEL's. Each message has the problem and the remedy, except those of [records](#records).
+Names, reasons and parameters are stable; texts change. Ids in parentheses are ZITADEL's. Each message has the problem and, unless it is obvious, the remedy; those of [records](#records) are ZITADEL's.
 The specification has [the form of an error](specification.md#23-error-body) and [the codes](specification.md#72-codes-and-statuses).`;
 
 const RECORDS =

@@ -62,7 +62,9 @@ describe('the end of a migration', () => {
     const migrated = await call(`migrate ${places.join(' ')}`, 0);
     const [, command = ''] = /\n {2}identity (org delete .+)\n/.exec(migrated.stdout) ?? [];
     expect(command).toMatch(/^org delete emca --data /);
-    expect(migrated.stdout).toContain('\n  acme (Organisation acme) existed when this run began\n');
+    expect(migrated.stdout).toContain(
+      '\n  acme (Organisation acme) existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it\n',
+    );
     await call([...command.split(' '), '--yes'], 0);
     const { stdout } = await identity(['org', 'list', ...databaseOptions(south.location)]);
     expect(stdout).toContain('acme');
@@ -95,7 +97,11 @@ describe('the end of a migration', () => {
     const what = `in the console of ${zitadel.url}, delete 1 organisation that this run created, with all records, which can never return there: acme (Organisation acme)`;
     expect(await identityResult(args)).toHaveProperty('takeBack', [{ what }]);
     const repeated = await identityResult(args);
-    expect(repeated).toHaveProperty('takeBack', [{ what: 'acme (Organisation acme) existed when this run began' }]);
+    expect(repeated).toHaveProperty('takeBack', [
+      {
+        what: 'acme (Organisation acme) existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it',
+      },
+    ]);
   });
 
   it.skipIf(process.platform === 'win32')('prints a command that deletes the user of a ZITADEL', async () => {

@@ -71,8 +71,8 @@ describe('identity migrate', () => {
     const importing = again.phases.find(({ phase }) => phase === 'importing');
     expect(importing).toMatchObject({ records: 5, unchanged: 5, perSecond: 0 });
     expect(again.takeBack.map(({ what }) => what)).toEqual([
-      'acme (Organisation acme) existed when this run began',
-      'emca (Organisation emca) existed when this run began',
+      'acme (Organisation acme) existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it',
+      'emca (Organisation emca) existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it',
     ]);
     expect(JSON.stringify(again.takeBack)).not.toContain('command');
   });
@@ -375,7 +375,7 @@ describe('a migration', () => {
     expect(code).toBe(3);
     expect(stderr).toContain('emca (Organisation emca): 15 records, 14 people: 15 missing in the target\n');
     expect(stderr).toContain(
-      'ZITADEL does not import some records, which the result lists as errors: records with an id that another organisation uses; records with the id of a deleted action or application; and records with the id of a person',
+      'ZITADEL does not import some records, which the result lists as errors: records with an id that another organisation uses; all records of a deleted organisation; records with the id of a user, project or action that was deleted with its organisation; and records with the id of a deleted action or application',
     );
     expect(stderr).toContain('organisation acme (Organisation acme) has a person with this id');
     expect(stdout).toContain('and 12 errors: 15 records of 1 organisation: 3 created, 12 failed\n');

@@ -117,7 +117,9 @@ describe('the time for which a source must not change', () => {
 });
 
 describe('the list of what takes a migration back', () => {
-  const old = (index: number) => ({ what: `org-${index} existed when this run began` });
+  const old = (index: number) => ({
+    what: `org-${index} existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it`,
+  });
   const takeBack = [
     { what: 'delete new', command: 'identity org delete new' },
     ...Array.from({ length: 60 }, (_, index) => old(index)),
@@ -129,10 +131,10 @@ describe('the list of what takes a migration back', () => {
     expect(shown.slice(start + 1, start + 4)).toEqual([
       '  delete new:',
       '  identity org delete new',
-      '  org-0 existed when this run began',
+      '  org-0 existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it',
     ]);
     expect(shown.slice(start + 21)).toEqual([
-      '  org-18 existed when this run began',
+      '  org-18 existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it',
       '  41 more steps; --json lists them',
     ]);
   });
