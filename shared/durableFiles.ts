@@ -131,7 +131,8 @@ async function writePartial(partial: string, content: NewFileContent, directory:
   await using file = await open(partial, 'wx', OWNER_ONLY);
   await (typeof content === 'function' ? content(file, partial) : file.writeFile(content));
   await file.sync();
-  // Check the folder, because other users may have replaced it if they can write to the directory.
+  // Check that the path still leads to the open file. If other users can write to the directory, they may have replaced
+  // the folder.
   if ((await lstat(partial)).ino !== (await file.stat()).ino)
     throw Object.assign(new Error(`EPERM: other users can change ${directory}`), { code: 'EPERM' });
 }

@@ -201,7 +201,7 @@ export function printLimit({ unit }: Pick<LimitDefinition, 'unit'>, value: numbe
 export interface StatedLimits {
   readonly requestBytes?: number;
   readonly responseBytes?: number;
-  /** True if clients can transfer larger files through a bucket of the instance. */
+  /** True if clients can transfer files that exceed these limits through a bucket of the instance. */
   readonly transfers?: true;
   /** The longest timeout, in Go's syntax. */
   readonly timeout?: string;

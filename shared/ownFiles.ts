@@ -17,8 +17,8 @@ type ExposureRule = Readonly<Partial<Record<keyof typeof exposures, 'refused' | 
 const refused: ExposureRule = { link: 'refused', foreign: 'refused', written: 'refused' };
 
 /**
- * For each kind of file, defines which exposures to other users are errors (`refused`). Other exposures are only
- * reported.
+ * For each kind of file, defines which exposures to other users are errors (`refused`), and which are only reported.
+ * The check ignores all other exposures.
  */
 const rules = {
   /**

@@ -142,8 +142,8 @@ async function findClaims(transaction: Transaction, documents: readonly Stored[]
 }
 
 /**
- * Returns the section of a record. While a record is being deleted, its partition does not show the section, so this
- * function recognises such a record by other means.
+ * Returns the section of a record. While an organisation or a user is being deleted, its document is in a separate
+ * partition. This function also recognises these partitions.
  */
 function sectionOf(stored: StoredDocument): Section | undefined {
   if (isInRemoval(stored)) return organisationSection;

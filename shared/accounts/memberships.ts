@@ -31,9 +31,7 @@ const OWNER = 'IAM_OWNER';
 interface Owner {
   readonly userId: string;
   readonly orgId: string;
-  /**
-   * True if the user's tokens are valid. They are invalid if the user's state or the organisation's state blocks them.
-   */
+  /** False if the user's state or the state of the user's organisation blocks the user's tokens. */
   readonly isActive: boolean;
   /** The keys of the documents on which the user's role and tokens depend. */
   readonly keys: readonly DocumentKey[];

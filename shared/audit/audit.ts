@@ -9,7 +9,7 @@ interface CallEvents {
   readonly begun: string;
   /**
    * If this is `ok`, the trail records `begun` for a successful call, but not `ended`. If it is `started`, the trail
-   * records both events for every call.
+   * records both events for every call that begins.
    */
   readonly begunOutcome: 'started' | 'ok';
   /** The event at the end of the call. If `begunOutcome` is `ok`, the trail records it only after an error. */

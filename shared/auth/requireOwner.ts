@@ -19,7 +19,8 @@ interface Authentication {
  * Requires that the caller may export and import: a service user with the role IAM_OWNER, or the operator
  * (specification 5.2, zitadel 6.5). Call this function before any other check of the request, so that an unauthorised
  * caller learns nothing from other errors.
- * @throws IdentityError UNAUTHENTICATED if the token is missing or invalid; PERMISSION_DENIED for any other caller
+ * @throws IdentityError UNAUTHENTICATED if the token is missing or invalid; PERMISSION_DENIED if the token is valid,
+ * but the caller is neither of these
  */
 export async function requireOwner(
   { store, now, authenticate = authenticateToken }: Authentication,

@@ -27,7 +27,8 @@ export async function storeNewToken<Created extends { readonly token: string }>(
 
 /**
  * Requires that a token can be stored in this file. Call this function before the token is created.
- * @throws IdentityError INVALID_ARGUMENT if the path is a file or a link, or if the directory does not exist
+ * @throws IdentityError INVALID_ARGUMENT if something has this path, even a broken link, or if the directory does not
+ * exist
  */
 export function requireNewFile(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) throw tokenFileUnusable({ file, problem: 'exists' });

@@ -65,7 +65,8 @@ export const operationDenied = defineError('PERMISSION_DENIED', 'OPERATION_DENIE
   text: 'No matching permissions found',
 });
 
-// This service also throws this error if the user does not exist, so that callers cannot find out which ids exist.
+// A caller without the permission also receives this error if the user does not exist, and so cannot find out which ids
+// exist.
 export const userDenied = defineError('PERMISSION_DENIED', 'USER_DENIED', {
   id: 'AUTH-AWfge',
   text: 'No matching permissions found',

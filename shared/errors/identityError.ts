@@ -275,7 +275,7 @@ export function infoIn(details: readonly unknown[]): { reason: string; metadata:
 
 export const REPEAT_COMMAND = 'repeat the command';
 
-/** Seconds before a retry: `RETRY` for failures that end soon, `RETRY_LATER` for longer failures. */
+/** Remedies: `RETRY` for failures that end soon, `RETRY_LATER` for longer failures. */
 export const RETRY = { http: 'retry the request', command: REPEAT_COMMAND } as const;
 export const RETRY_LATER = { http: 'retry the request later', command: REPEAT_COMMAND } as const;
 

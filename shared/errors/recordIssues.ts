@@ -323,8 +323,8 @@ const rolesInvalid = because('member_roles_invalid', {});
 const passwordTooSimple = because('password_too_simple', {});
 
 /**
- * Maps the message key of each of ZITADEL's errors about records to this service's reason. If several errors have the
- * same message key, the key of the entry is the error's id instead.
+ * Maps the message key of each of ZITADEL's errors about records to this service's reason. If a message key has several
+ * meanings, the key of the entry is the error's id instead.
  */
 export const zitadelErrors = {
   'Errors.Action.AlreadyExisting': exists,

@@ -44,9 +44,9 @@ export interface AppOptions {
 }
 
 /**
- * Creates an application. It responds to HEAD as to GET, but without the body. It responds 404 and 405 in the same
- * cases as ZITADEL (zitadel 6.6). Its errors have the error body of the interface, and all responses have the common
- * headers. It writes one log line for each request.
+ * Creates an application. It responds to HEAD as to GET, but without the body. It responds with 404 and 405 as ZITADEL
+ * does (zitadel 6.6). Its errors have the error body of the interface, and all responses have the common headers. It
+ * writes one log line for each request.
  */
 export function createApp(options: AppOptions): Hono<HttpEnv> {
   const { routes, corsOrigins = [], trustedProxies = 0, observer, limits } = options;

@@ -84,7 +84,7 @@ export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', s
   let timer: NodeJS.Timeout;
   const watch = () => {
     // A response to a pipelined HTTP/1 request gets the connection only after the earlier responses. Until then, the
-    // client cannot read this response, so do not start the timer.
+    // client cannot read this response, so start the timer again instead of aborting the response.
     const hasConnection = outgoing.socket !== null;
     timer = setTimeout(() => (hasConnection ? abortResponse(outgoing) : watch()), stallMs);
   };

@@ -84,7 +84,8 @@ const logUnexpected: OnUnexpected = (error, requestId, trace) =>
 
 /**
  * Converts any thrown value to an error that a client may see. Converts an unexpected error to INTERNAL without the
- * error's text, and passes the unexpected error to `onUnexpected`. If `onUnexpected` is absent, logs the error.
+ * error's text, and passes the converted error, whose cause is the unexpected error, to `onUnexpected`. If
+ * `onUnexpected` is absent, logs the error.
  */
 export function toPublicError(
   error: unknown,

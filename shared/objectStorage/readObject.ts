@@ -57,7 +57,7 @@ async function* readGeneration(pinned: Generation, signal: AbortSignal): AsyncGe
 
 const prematureEnd = { code: 'ERR_STREAM_PREMATURE_CLOSE', message: 'the response ended too early' };
 
-/** Abort the request if the reader of the stream stops early. */
+/** Yields the bytes from `start`. Aborts the request if the consumer stops early. */
 async function* openAt(pinned: Generation, start: number, signal: AbortSignal): AsyncGenerator<Buffer, void, void> {
   const { storage, target, generation } = pinned;
   const stop = new AbortController();

@@ -59,7 +59,7 @@ const keyFileSchema = z.object({
 /**
  * Reads a service account from a request field that contains a Google key file in base64. The key file is untrusted:
  * this function uses only the account's address and private key, and rejects other types of credentials. No error
- * contains a part of the key file.
+ * contains a value of the key file, except the type in `unsupportedTypes`.
  * @param base64 standard or URL-safe, with or without padding and line breaks
  * @param field the path of the request field, for example `gcs_output.serviceaccount_json`
  * @throws IdentityError INVALID_ARGUMENT if the field does not contain a valid key file. The error contains the field

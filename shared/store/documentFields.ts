@@ -94,7 +94,7 @@ export type MutableDocument = { id: string } & { -readonly [Name in FieldName]?:
 
 /**
  * Adds a field that was read from the database to a document.
- * @throws Error if the value does not have its type in `documentFieldTypes`. this program never writes such a value
+ * @throws Error if the value does not have its type in `documentFieldTypes`; this program never writes such a value
  */
 export function setField(document: MutableDocument, name: FieldName, value: unknown): void {
   if (hasType(name, 'string') && typeof value === 'string') document[name] = value;

@@ -12,8 +12,8 @@ export type PassRange = Omit<IdRange, 'from'>;
 /**
  * Yields the documents of a range for a caller that commits after each batch. Reads some batches from a snapshot,
  * closes the snapshot, yields these batches, and continues with the next snapshot. A single snapshot might not last for
- * the whole range: the caller's commits could fill the database's log, or the snapshot could become too old. So each
- * snapshot contains the commits that the caller made before.
+ * the whole range: the caller's commits could fill the database's log, or the snapshot could become too old. Each
+ * snapshot contains the commits that the caller made before it was opened.
  */
 export async function* scanInPasses(
   store: Pick<Store, 'snapshot'>,

@@ -35,7 +35,7 @@ export function createDeadline(signal: AbortSignal): CallDeadline {
 /**
  * Retries an operation until it succeeds or the deadline of the call passes. If the deadline has passed before the
  * first attempt, attempts the operation once, so that a batch that has begun can finish.
- * @throws the last attempt's error if the error permits no retry; the signal's reason if the deadline passes
+ * @throws the last attempt's error if no further retry is permitted; the signal's reason if the deadline passes
  */
 export function attemptUntil<Result>(
   deadline: CallDeadline | undefined,

@@ -1,5 +1,5 @@
 // Implements the lock of an instance in Firestore with a lease and a fence. Each operation that has the lock is a
-// holder of the lease, and renews its entry in the lease. Each commit checks the fence. Only Firestore's clock decides
+// holder of the lease, and renews a document of its own. Each commit checks the fence. Only Firestore's clock decides
 // when a lease expires. When another process takes over an expired lease, it changes the fence, so that late commits of
 // the earlier holders fail.
 
@@ -62,8 +62,8 @@ function holderKey({ id }: Pick<Holder, 'id'>): DocumentKey {
 }
 
 /**
- * Creates the lock of an instance in Firestore. Only one process at a time can hold the lock exclusively. Even if a
- * process that held it was suspended and continues later, its commits fail.
+ * Creates the lock of an instance in Firestore. Only one process at a time can hold the lock exclusively. If a process
+ * is suspended, and continues after another process has taken over the lock, its commits fail.
  * @param leaseMs the milliseconds after which a lease expires if it is not renewed; all processes of the instance must
  * use the same value
  */
@@ -169,8 +169,8 @@ function milliseconds(time: Timestamp | undefined): number {
 
 /**
  * Returns the lease with a further holder and without the expired holders. Operations that exclude each other never
- * have the same epoch. So if an operation loses the lock while its commit is in flight, the new epoch makes that commit
- * fail.
+ * have the same epoch. So if an operation ends, or loses the lock, while its commit is in flight, the epoch of the next
+ * operation that it excludes makes that commit fail.
  */
 function nextLease({ lease, live }: LeaseState, { mode }: LockRequest, holder: Holder): Lease {
   const isSharedOn = mode === 'shared' && lease?.mode === 'shared';

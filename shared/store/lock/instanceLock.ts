@@ -55,8 +55,8 @@ export interface InstanceLock {
    */
   take(request: LockRequest): Promise<HeldLock>;
   /**
-   * Returns the position of the newest commit in the order of the database's commits. With this position, a later
-   * transaction can find the documents that have changed since.
+   * Returns the present position in the order of the database's commits. All commits so far are at or before this
+   * position. With it, a later transaction can find the documents that have changed since.
    */
   position(signal: AbortSignal): Promise<string>;
 }
@@ -141,8 +141,8 @@ function unknownHolder(): LockHolder {
 }
 
 /**
- * Waits until an operation in this process releases the lock, but only for a limited time, because this process
- * receives no event when another process releases the lock.
+ * Waits until the lock or its queue changes in this process, but only for a limited time, because this process receives
+ * no event when another process releases the lock.
  */
 async function waitFor(event: Promise<void>, milliseconds: number, signal: AbortSignal): Promise<void> {
   const ended = new AbortController();

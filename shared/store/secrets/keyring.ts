@@ -7,7 +7,7 @@ import { generateMasterKey, type MasterKey, parseMasterKeys } from './masterKey.
 
 interface KeySource {
   read(): readonly MasterKey[];
-  /** Changes the stored keys. Absent if the keys are in a variable, which only the operator can change. */
+  /** Changes the stored keys. Absent if the process cannot do this, for example because the keys are in a variable. */
   change?(change: (keys: readonly MasterKey[]) => readonly MasterKey[]): void;
   readonly file?: string;
 }

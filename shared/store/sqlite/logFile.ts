@@ -35,8 +35,8 @@ export class LogFile {
   });
 
   /**
-   * Returns the size of the log in bytes. This size is close to the size of the content that is not in the database
-   * yet, because after the content was moved into the database, the next commit shortens the log to a few megabytes.
+   * Returns the size of the log in bytes. This size is close to the size of the content in use, because once all
+   * content is in the database, the next commit shortens the log to a few megabytes.
    */
   size(): number {
     // Check this, because a snapshot can be closed after the store, and the file is then closed already.

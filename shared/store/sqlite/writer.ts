@@ -134,7 +134,7 @@ async function commitGroup(
 }
 
 /**
- * Calls `onCommit`. Ignores an error of `onCommit`, because the changes are already committed, and the next commit
+ * Calls `onCommit`. Only logs an error of `onCommit`, because the changes are already committed, and the next commit
  * calls `onCommit` again.
  */
 function reportCommit(hooks: WriterHooks): void {
