@@ -35,8 +35,8 @@ export async function* exportFileJson(content: Bytes, checkSize: CheckSize = () 
 }
 
 /**
- * True if a file is an export file in plain JSON: uncompressed, in UTF-8 without a byte order mark, and not inside an
- * import request. The size of such a file is also the size of its JSON.
+ * True if an export file is plain JSON: uncompressed, in UTF-8 without a byte order mark, and not inside an import
+ * request. The size of such a file is also the size of its JSON.
  * @param start the first bytes of the file, at least 1,000 if the file is larger
  */
 export async function isPlainJson(start: Uint8Array): Promise<boolean> {

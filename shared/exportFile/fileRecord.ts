@@ -104,8 +104,8 @@ function causes(section: Section, error: InvalidRecordError): InvalidRecordError
 }
 
 /**
- * Returns the reason why a list element is not a record, if this is visible without decoding. This check must be cheap:
- * an element such as `null` is short, so a file may contain hundreds of millions of such elements.
+ * Returns the reason why a value in place of a record is not a record, if this is visible without decoding its fields.
+ * This check must be cheap: a list element such as `null` is short, so a file may contain hundreds of millions of them.
  */
 function emptyReason(section: Section, value: unknown): string | undefined {
   if (value === null) return 'unexpected null in a list';

@@ -30,8 +30,8 @@ export interface FileContent {
   /** The releases that the target may run; absent if unknown. */
   readonly releases?: ReleaseRange;
   /**
-   * True if the command `identity` itself sends the file to ZITADEL. The command then sets the inactive and locked
-   * states of records after the import, so no user has to do it.
+   * True if the command `identity` itself sends the file to ZITADEL. The command then also sets the inactive and
+   * locked states of records, so no user has to do it.
    */
   readonly inSteps?: boolean;
   /**

@@ -117,8 +117,8 @@ export class OrganisationDraft {
   }
 
   /**
-   * Adds a field that contains no records, such as `orgId`, or an element of a list that a v1 file contains next to a
-   * record.
+   * Adds a field of the organisation itself, such as `orgId` or `org`, or an element of a list that a v1 file contains
+   * next to a record.
    * @param value the parsed text; undefined if the text is too large
    * @returns the paths of the unknown fields in the value
    * @throws JsonError if the field is `orgId` and its value is not a valid id

@@ -1,4 +1,4 @@
-// Reads two exports of this service at once. Decodes a record only if the other export contains no equal record.
+// Reads two exports of this service at once. Compares most records as bytes, and does not decode the equal ones.
 
 import { addCounts, type Counts, increase } from '../collections/counts.ts';
 import { invalidRequest } from '../errors/errors.ts';

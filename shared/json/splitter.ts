@@ -1,5 +1,5 @@
 // Splits a JSON document of any size while its bytes arrive. The splitter itself checks only the structure of the
-// document outside the values that it returns. JSON.parse checks the returned values.
+// document outside the values that it keeps. JSON.parse checks the kept values.
 
 import { isUtf8 } from 'node:buffer';
 import {
@@ -104,8 +104,8 @@ type Expectation = 'value' | 'first' | 'name' | 'colon' | 'separator' | 'end';
 
 /**
  * Splits a JSON object or list that arrives in chunks, and returns each value when its end has arrived. Keeps at most
- * one value at a time. Checks that field names are unique in objects whose treatment is `enter`. `uniqueValue` checks
- * this in the returned values.
+ * one value at a time. Checks that field names are unique in objects whose treatment is `enter`. Callers check
+ * this in the returned values with `uniqueValue`.
  */
 export class JsonSplitter {
   private readonly treat: Treat;

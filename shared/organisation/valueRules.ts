@@ -57,9 +57,10 @@ export const textLanguage: ValueRule = (value) => {
 };
 
 /**
- * Converts a person's phone number to E.164. A text that is not a single number, such as two numbers or a number with a
- * label, is not converted, because ZITADEL would store a wrong number or none. The rule keeps such a text if it begins
- * with the plus sign that ZITADEL requires. Otherwise, it drops the text.
+ * Converts a person's phone number to E.164 if it begins with a plus sign or with 00. Leaves other texts unchanged. A
+ * text that is not a single number, such as two numbers or a number with a label, is not converted, because ZITADEL
+ * would store a wrong number or none. The rule keeps such a text if its first character is the plus sign that ZITADEL
+ * requires. Otherwise, it drops the text.
  */
 export const phone: ValueRule = (value) => {
   if (!isJsonObject(value) || typeof value.phone !== 'string') return { value };

@@ -1,5 +1,5 @@
-// Declares the options of exports and imports. An option is a field of the JSON body, a parameter in the URL's query,
-// or an option of the command.
+// Declares the options of exports and imports. The same option can be a field of the JSON body, a parameter in the
+// URL's query, and an option of the command.
 
 import type { z } from 'zod';
 

@@ -21,7 +21,8 @@ const ADDRESS_VERIFIED = 'user.email.isEmailVerified';
 
 /**
  * Returns the state that a person has in ZITADEL after an import by the command. A person who is inactive or locked in
- * the file gets the same state, because the command deactivates or locks the person after the import.
+ * the file gets the same state, because the command deactivates or locks the person after ZITADEL has imported the
+ * person.
  * @param hasPassword true if the import sends a password or a hash for the person
  */
 export function stateInZitadel(state: string | undefined, isVerified: boolean, hasPassword: boolean): string {

@@ -187,7 +187,7 @@ interface AdjustedField {
   /**
    * Decides whether the import drops the field from a record. Returns how to report this; undefined if the record keeps
    * the field.
-   * @param isLast returns whether no later record of the organisation in the file has the mark
+   * @param isLast returns whether the record is the last record of the organisation in the file that has the mark
    */
   readonly adjust: (
     json: JsonObject,
