@@ -15,8 +15,8 @@ import type { acceptableLosses } from '../terminal/valueFormats.ts';
 import type { ImportResponse } from './importResponse.ts';
 
 /**
- * A kind of data loss in an export from ZITADEL, or in an import into ZITADEL. Such a loss is an error unless the call
- * accepts losses of this kind.
+ * A kind of data loss in an export from ZITADEL, or in an import into ZITADEL. If the call does not accept losses of
+ * this kind, the call or the import of the records concerned can fail.
  */
 export type AcceptableLoss = (typeof acceptableLosses)[number];
 
@@ -198,7 +198,7 @@ export interface DatabasePlace extends Source {
 export interface PreparedImport extends RecordVisitor {
   /**
    * Imports the file, or makes a dry run.
-   * @param read reads the file. Not called for an import after a dry run, because the dry run has read the file
+   * @param read reads the file, or only returns the inspection if the caller has already read the file
    * @throws IdentityError if the whole import fails
    */
   import(

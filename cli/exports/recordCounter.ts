@@ -67,7 +67,7 @@ export class RecordCounter {
    * @param isValidated whether the reader of the bytes validates the records. If absent, this function checks their
    * JSON
    * @throws IdentityError if the file is invalid or incomplete, lacks a selected organisation, or contains no
-   * organisation. Throws it only after the last byte, when the target has not used the file yet
+   * organisation. Throws it before the bytes end, when the target has not used the file yet
    */
   async *count(
     content: Pick<ExportFile, 'open' | 'isValidated'>,

@@ -191,7 +191,7 @@ const CONTINUE_MS = 1_000;
 
 /**
  * Waits until the server reacts to `Expect: 100-continue`. Returns true if the server asks for the body, or does not
- * react in time; false if the server has already responded.
+ * react in time; false if it responds or closes the connection first.
  */
 async function isAskedFor(request: ClientRequest): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -86,8 +86,8 @@ async function importUpload(
   };
   const response = await reconnecting(repeating, async () => {
     attempts++;
-    // An earlier attempt may already have written organisations. The value `fail` of `--on-conflict` would reject these
-    // organisations, so only the first attempt sends it.
+    // An earlier attempt may already have written organisations, which the value `fail` of `--on-conflict` would
+    // reject. So an attempt sends this value only if no earlier attempt has reported a processed record.
     const isFirst = settled === 0 || options.dryRun;
     const asked = isFirst ? onConflict : recordConflict(onConflict);
     const request = toRequest({ ...options, onConflict: asked }, importOptions);

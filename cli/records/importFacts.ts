@@ -89,7 +89,8 @@ export class ImportFacts implements FileRecords {
 
   /**
    * Stores those facts about a record that affect other records.
-   * @returns a reason why ZITADEL might not import the record. Ignores reasons that depend on other records of the file
+   * @returns a reason why ZITADEL might not import the record. Ignores reasons that depend on later records of the
+   * file
    */
   note(record: OrganisationRecord): string | undefined {
     const { section, orgId, json } = record;
@@ -118,8 +119,8 @@ export class ImportFacts implements FileRecords {
   }
 
   /**
-   * Leaves an identity provider out of the import, because the provider's id already belongs to another record in
-   * ZITADEL.
+   * Leaves an identity provider out of the import, because its id belongs to another record, or because ZITADEL has
+   * deleted its organisation.
    */
   withhold({ section, json, orgId }: OrganisationRecord): void {
     if (section.exported?.providerType !== undefined)

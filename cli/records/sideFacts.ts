@@ -68,8 +68,9 @@ export class SideFacts {
   }
 
   /**
-   * Returns the JSON of a record as an import stores it. Only one domain of an organisation remains primary.
-   * Drops references to roles and actions that neither side has, unless no reference would remain.
+   * Returns the JSON of a record as an import stores it. Removes the primary mark from a domain if another domain of
+   * the organisation becomes or remains primary. Drops references to roles and actions that neither side has, unless no
+   * reference would remain.
    */
   asStored(record: Subject, side: Side): JsonObject {
     return this.withoutMissingTargets(this.adjusted(record, side));

@@ -40,7 +40,7 @@ export function figures(counts: Readonly<Record<string, number>>): string[] {
 
 /**
  * Formats each number with its name before it, such as `organisations 2, people 30,680`.
- * @param textOf returns the text for a name. If absent, the names must be those of sections or kinds of secrets
+ * @param textOf returns the text for a name. If absent, `words` returns the text for a section or a kind of secrets
  */
 export function countList(counts: Readonly<Record<string, number>>, textOf = words): string {
   const texts = Object.entries(counts).map(([name, count]) => `${textOf(name)} ${numberText(count)}`);

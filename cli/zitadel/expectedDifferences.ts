@@ -130,8 +130,8 @@ function secretReason(
 }
 
 /**
- * True if a field lists identity providers, and the only difference is that ZITADEL's list lacks providers. ZITADEL
- * might not have any of these missing providers.
+ * True if a field lists identity providers, and the only difference is that ZITADEL's list lacks providers that ZITADEL
+ * might not have.
  */
 function lacksProviders(
   { exported: { providers, keepProviders } = {} }: Section,

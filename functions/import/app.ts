@@ -82,7 +82,7 @@ async function runImport(
   // Rejects an invalid query before the file arrives.
   const options = readQuery(request);
   if (options !== undefined) limitTime(options);
-  // Read this state before the body arrives, because calls without the instance's lock can then change records.
+  // Read this before the body, because calls without the instance's lock can change records while the body arrives.
   const beginning = await readBeginning(called, call.signal);
   const advice = adviceIfLarger(ports.transfers !== undefined);
   const isFile = options !== undefined;
@@ -147,7 +147,7 @@ function recordDeletions(audited: AuditedCall): NonNullable<ImportSettings['onDe
   return (transaction, deleted) => audited.recordIn(transaction, 'import.deleted', deleted.map(deletionFacts));
 }
 
-/** Returns the body of a call in this process. Closing such a body does nothing, because there is no connection. */
+/** Returns the body of a call in this process. Closing it does nothing, because the application has not stored it. */
 function localBody(open: NonNullable<LocalCall['readBody']>): Pick<ReceivedBody, 'open' | 'close'> {
   return { open, close: async () => {} };
 }

@@ -36,7 +36,7 @@ async function beginCall(
   onIdentified?: OnIdentified,
 ): Promise<Call> {
   const called = store.forCall({
-    // Start the timer of the deadline only when the store reads `signal`. SQLite never reads it, so that requests to
+    // Start the timer of the deadline only when the store reads `signal`. SQLite never reads it, so requests to
     // SQLite need no timer.
     get signal() {
       return deadline();

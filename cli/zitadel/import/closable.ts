@@ -109,7 +109,7 @@ export function isClosing({ type }: Pick<ZitadelEvent, 'type'>): boolean {
   return /\.(?:deactivated|locked)$/.test(type);
 }
 
-/** Returns a query for the events about the records themselves. For users, returns a query for all events. */
+/** Returns a query for the events about the records themselves. For users, returns a query for all events of users. */
 export function ownEvents(kind: Closable): EventQuery {
   const { lock } = kind;
   const { aggregateType } = creationOf(kind);

@@ -79,8 +79,8 @@ export async function importIntoZitadel(
 }
 
 /**
- * An import of a file into ZITADEL. A dry run reads the file and ZITADEL's records. An import after the dry run does
- * not read them a second time.
+ * An import of a file into ZITADEL. `database` keeps the records of the file and of ZITADEL, so an import after a dry
+ * run need not read them a second time.
  */
 export class FileImport implements PreparedImport {
   private readonly address: ZitadelAddress;
@@ -227,8 +227,8 @@ interface ComparedFile extends SurveyedFile, OwnedFile {
 }
 
 /**
- * Reads ZITADEL's records. If the id of a record of the file belongs to another record in ZITADEL, excludes the record
- * of the file from the import.
+ * Reads ZITADEL's records. Excludes a record of the file from the import if its id belongs to another record in
+ * ZITADEL, or if its organisation was deleted there.
  */
 async function compareWithTarget(
   connection: ZitadelConnection,

@@ -36,7 +36,8 @@ const targetState = z.enum(['missing', 'equal', 'different', 'taken']);
 /**
  * The outcome of a record. `existing` and `sent` are preliminary outcomes, which the import replaces at its end.
  * `existing` means that ZITADEL reports the record as existing. `sent` means that ZITADEL has reported no error, but no
- * event shows the creation. If a sent record never appears in ZITADEL's exports, its outcome becomes `unconfirmed`.
+ * event shows the creation. If the import waits for a record and it never appears in ZITADEL's exports, its outcome
+ * becomes `unconfirmed`.
  */
 const outcome = z.enum([
   'created',

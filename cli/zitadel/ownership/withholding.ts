@@ -32,8 +32,9 @@ export function withholdDeleted({ ledger, owners, imports }: OwnedFile): void {
 }
 
 /**
- * Excludes each record whose id belongs to another record in ZITADEL. Excludes each record that would become a part of
- * a record of another organisation. Then excludes all records that refer to an excluded record.
+ * Excludes each record whose id `decideOwnership` refuses, usually because another record in ZITADEL has it. Excludes
+ * each record that would become a part of a record of another organisation. Then excludes all records that refer to an
+ * excluded record.
  */
 export function withholdForeign(file: OwnedFile): void {
   const { ledger, owners } = file;

@@ -14,7 +14,8 @@ export interface Completed {
 const NO_WARNINGS: readonly RecordWarning[] = [];
 
 /**
- * In some sections, a record of the file can lack a field that the import takes from stored records. Adds this field.
+ * Completes the records of some sections: adds a field that the file lacks and the import takes from stored records, or
+ * removes this field if the stored records show that the record does not need it.
  */
 export async function completeRecords(
   reader: Reader,

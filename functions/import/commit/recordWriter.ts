@@ -82,7 +82,7 @@ export class RecordWriter implements AsyncDisposable {
     }
   }
 
-  /** Writes the waiting records repeatedly, until a repetition writes none of them. */
+  /** Writes the waiting records repeatedly, until a repetition settles none of them. */
   private async writeWaiting(): Promise<void> {
     let waiting = this.waiting.take();
     while (waiting.length > 0) {

@@ -30,8 +30,8 @@ export class WaitingRecords {
   }
 
   /**
-   * Adds a record that failed because another record of the file has its name. Returns false if the record failed for
-   * another reason, or if too many records wait.
+   * Adds a record if it failed because another record of the file has its name. Returns false for any other record, if
+   * the import deletes no records, or if too many records wait.
    */
   add(plan: Planned, settled: Settled): boolean {
     const { outcome } = settled;

@@ -43,8 +43,8 @@ async function decideCreation(
 }
 
 /**
- * Commits the creation of records. Returns false if a record or one of its names was taken, a member was removed, or a
- * name is reserved.
+ * Commits the creation of records. Returns false if a record exists, one of its names is taken, a member was removed,
+ * or a name is reserved.
  */
 async function isCommitted(
   { store, beginning, state, signal }: ImportContext,

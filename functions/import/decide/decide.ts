@@ -131,8 +131,8 @@ function settled({ plan, warnings }: Checked, outcome: RecordOutcome, written = 
 
 /**
  * Some fields, such as a domain's primary mark, can be set in only one record of an organisation. Removes such a field
- * if another call has set it in another record during this import. An overwriting import is an exception: no other call
- * can run during that import, so the field moves to this record.
+ * if another call has set it in another record during this import. An overwriting import is an exception: its exclusive
+ * lock prevents such calls, so the field moves to this record.
  */
 function adjustMeanwhile(plan: RecordPlan, documents: StoredBatch['documents']): RecordPlan {
   const { record, key, claims } = plan;

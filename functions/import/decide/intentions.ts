@@ -186,8 +186,9 @@ function issueOfOwner({ record: { section, json, orgId } }: RecordPlan, other: J
 }
 
 /**
- * Determines the outcome of a record that has the key of an earlier record of the file. A repeated policy is permitted,
- * because an organisation can have several entries in the file. A repeated element of a list is not.
+ * Determines the outcome of a record that has the key of an earlier record of the file. A repeated policy with the
+ * same content is permitted, because an organisation can have several entries in the file. A repeated element of a list
+ * is not.
  */
 export function decideRepetition(
   plan: RecordPlan,

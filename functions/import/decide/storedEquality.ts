@@ -135,7 +135,8 @@ function comparedContents(
 }
 
 /**
- * In a dry run, the stored data are in an overlay that keeps only the digests of most records, without their bodies.
+ * In a dry run, the records that the import has written are in an overlay. It keeps the digests of most of them, but
+ * not their bodies.
  */
 function isUnread({ body }: StoredDocument): boolean {
   return body === undefined;

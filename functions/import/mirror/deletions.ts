@@ -66,7 +66,7 @@ export interface AlongDocument {
 type Part = 'early' | 'late';
 
 /**
- * The stored records to delete: they belong to the file's organisations, but the file does not contain them. A second
+ * The stored records to delete: they belong to the file's organisations, but the file does not contain them. Another
  * table stores which records require other records: a record requires the target of a reference if the target must
  * exist. All tables are in a temporary file.
  */

@@ -91,7 +91,7 @@ export class PhasePlanner {
 
   /**
    * Converts a record's values. Some fields, such as a domain's primary mark, can be set in only one record of an
-   * organisation. Removes such a field if it must stay set in another record.
+   * organisation. Removes such a field if another record must have it.
    */
   private convert(fileRecord: OrganisationRecord, target: TargetOrganisation): NormalisedRecord {
     const { adjusted, v1 } = fileRecord.section;
