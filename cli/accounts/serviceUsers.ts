@@ -33,7 +33,8 @@ export function createServiceUser(store: Store, name: string, orgId: string | un
 }
 
 /**
- * The prefix of the ids of service users for migrations. At its end, a migration deletes the users with this prefix.
+ * The prefix of the ids of service users for migrations. If the id of the token's user has this prefix, the migration
+ * lists the deletion of the user as a manual step.
  */
 const MIGRATION_USER = 'migration-';
 
