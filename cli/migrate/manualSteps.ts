@@ -86,7 +86,7 @@ export function listTakeBack(
       return { what };
     }),
     ...[...before.difference(createdIds)].map((orgId) => ({
-      what: `${named(orgId, names.get(orgId))} existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it`,
+      what: `${named(orgId, names.get(orgId))} existed when this run began: delete it only if an earlier, interrupted run created it`,
     })),
     ...[...unseen].map((orgId) => ({
       what: `${named(orgId, names.get(orgId))} did not exist when this run began; ${doubt}`,

@@ -65,7 +65,7 @@ export class MigrationRun implements AsyncDisposable, CallContext {
   readonly export: FilePlace;
   /** The path of the source if the source is a file. The command reads this file directly, without a copy. */
   readonly sourceFile: string | undefined;
-  /** True if the source is a file or an object, because its export was then made before this run. */
+  /** True if the source is a file, or an object in a bucket. Its export was made before this run. */
   private readonly isFromFile: boolean;
   readonly database: RunDatabase;
   readonly privateFile = openPrivateFile(THE_EXPORT);

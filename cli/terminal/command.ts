@@ -248,7 +248,7 @@ export const exitCodes = {
   unconfirmed: {
     code: 2,
     meaning:
-      'not confirmed: there is no terminal and no --yes; or the source, the target or the plan changed after the dry run that printed the digest of --expect',
+      'not confirmed: there is no terminal and no --yes; or the source, the target or the plan has changed since the dry run whose digest --expect contains',
   },
   listed: { code: 3, meaning: 'finished, with differences or errors listed' },
   usage: { code: 64, meaning: 'usage: an argument, option or environment variable is wrong' },

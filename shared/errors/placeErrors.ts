@@ -26,7 +26,7 @@ export const placeProtocolWrong = defineError('FAILED_PRECONDITION', 'PLACE_PROT
 });
 
 export const placeNotKnown = defineError('FAILED_PRECONDITION', 'PLACE_NOT_RECOGNISED', {
-  text: '{place} is not an instance of this service ({reason}), nor a ZITADEL instance[ ({ofZitadel})]: check the address, without a path',
+  text: '{place} is not an instance of this service ({reason}), nor a ZITADEL instance[ ({ofZitadel})]: check the address, which must not contain a path',
 });
 
 export const zitadelHostUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_HOST_UNKNOWN', {

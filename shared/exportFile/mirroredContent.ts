@@ -11,7 +11,7 @@ import { type Collection, documentId, documentPath, type StoredDocument } from '
 import type { Inspection } from './inspection.ts';
 import type { Manifest } from './manifest.ts';
 
-/** The maximum difference between the clocks of two servers if both clocks still count as right. */
+/** The maximum difference between the clocks of two servers that counts as normal. */
 const CLOCK_SKEW_MS = 300 * SECOND_MS;
 
 /**

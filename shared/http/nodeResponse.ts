@@ -21,8 +21,8 @@ export interface LocalCall {
 }
 
 /**
- * `shutdown` aborts when the server shuts down and ends its calls; it is absent if no server runs. `local` is present
- * if the call comes from the same process.
+ * The server aborts `shutdown` when it shuts down, which ends its calls. Without a server, `shutdown` is absent. `local`
+ * is present if the call comes from the same process.
  */
 export interface HttpEnv {
   Bindings: { incoming?: Incoming; outgoing?: Outgoing; shutdown?: AbortSignal; local?: LocalCall };

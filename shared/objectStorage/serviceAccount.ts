@@ -77,7 +77,7 @@ type CreateError = (description: string) => Error;
 
 function serviceAccountFile(base64: string, invalid: CreateError): unknown {
   const file = looksLikeKeyFile.safeParse(parseKeyFile(decodeBase64(base64, invalid), invalid));
-  if (!file.success) throw invalid('must be the base64 of a service account key file: the field type is missing');
+  if (!file.success) throw invalid('must be the base64 of a service account key file: it has no field "type"');
   const { type } = file.data;
   if (unsupportedTypes.includes(type)) throw invalid(`unsupported credential type ${type}: use service_account`);
   if (type !== 'service_account') throw invalid('unknown credential type: use service_account');

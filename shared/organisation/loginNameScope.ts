@@ -15,8 +15,8 @@ import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
  * Reads for each organisation whether its login names contain its domain. If so, a login name must be unique in the
  * organisation; otherwise in the instance.
  * @param byDefault whether login names contain the domain if an organisation has no domain policy
- * @returns true or false for each organisation, in the order of `orgIds`; undefined if the organisation lacks the
- *   claim that decides this
+ * @returns true or false for each organisation, in the order of `orgIds`; undefined for an organisation for which the
+ *   database has not recorded this yet
  */
 export async function readLoginNameScopes(
   reader: Reader,

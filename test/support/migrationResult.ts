@@ -143,7 +143,7 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
     byHand: [{ what: 'delete /north.pat', command: 'rm /north.pat' }],
     takeBack: [
       {
-        what: '330000000000000 (Organisation 0) existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it',
+        what: '330000000000000 (Organisation 0) existed when this run began: delete it only if an earlier, interrupted run created it',
       },
     ],
     ...given,

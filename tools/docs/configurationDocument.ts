@@ -9,7 +9,7 @@ The service reads these environment variables once, at its start. An empty varia
 \`identity serve\` gets the database from \`--data\` or \`--firestore\`. In Google Cloud, [Terraform](../terraform/README.md) sets the variables.`;
 
 const FIXED_LIMITS =
-  'Terraform sets lower values for [responses and time](operations-google-cloud.md#limits). These limits cannot be changed:';
+  'Terraform sets lower limits for [the size of responses and the time of calls](operations-google-cloud.md#limits). The following limits cannot be changed:';
 
 export function configurationDocument(): string {
   const rows = configVariables.map(({ name, meaning, default: fallback }) => [code(name), meaning, fallback]);

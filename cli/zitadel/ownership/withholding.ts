@@ -19,8 +19,8 @@ export interface OwnedFile {
 
 /**
  * Excludes all records of organisations that were deleted in ZITADEL. Release 2 would write the records into the deleted
- * organisations. Release 4.13 creates such an organisation again for a user who was not its member, but then refuses
- * its records.
+ * organisations. Release 4.13 creates such an organisation again if the token's user was not a member of it, but then
+ * refuses its records.
  */
 export function withholdDeleted({ ledger, owners, imports }: OwnedFile): void {
   for (const orgId of owners.deletedOrganisations) {

@@ -61,7 +61,7 @@ export interface InstanceLock {
   position(signal: AbortSignal): Promise<string>;
 }
 
-/** The maximum number of calls of a process that wait for the lock, because each may keep a request body in memory. */
+/** The maximum number of calls of a process that wait for the lock. Each may keep a request body in memory. */
 export const MAX_WAITING = 4;
 
 /**

@@ -39,7 +39,7 @@ export class LogFile {
    * content is in the database, the next commit shortens the log to a few megabytes.
    */
   size(): number {
-    // Check this, because a snapshot can be closed after the store, and the file is then closed already.
+    // The descriptor is undefined if the store was closed before this snapshot: closing the store also closes the file.
     return this.descriptor === undefined ? 0 : fstatSync(this.descriptor).size;
   }
 

@@ -63,7 +63,7 @@ describe('the end of a migration', () => {
     const [, command = ''] = /\n {2}identity (org delete .+)\n/.exec(migrated.stdout) ?? [];
     expect(command).toMatch(/^org delete emca --data /);
     expect(migrated.stdout).toContain(
-      '\n  acme (Organisation acme) existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it\n',
+      '\n  acme (Organisation acme) existed when this run began: delete it only if an earlier, interrupted run created it\n',
     );
     await call([...command.split(' '), '--yes'], 0);
     const { stdout } = await identity(['org', 'list', ...databaseOptions(south.location)]);
@@ -99,7 +99,7 @@ describe('the end of a migration', () => {
     const repeated = await identityResult(args);
     expect(repeated).toHaveProperty('takeBack', [
       {
-        what: 'acme (Organisation acme) existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it',
+        what: 'acme (Organisation acme) existed when this run began: delete it only if an earlier, interrupted run created it',
       },
     ]);
   });

@@ -71,8 +71,8 @@ describe('identity migrate', () => {
     const importing = again.phases.find(({ phase }) => phase === 'importing');
     expect(importing).toMatchObject({ records: 5, unchanged: 5, perSecond: 0 });
     expect(again.takeBack.map(({ what }) => what)).toEqual([
-      'acme (Organisation acme) existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it',
-      'emca (Organisation emca) existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it',
+      'acme (Organisation acme) existed when this run began: delete it only if an earlier, interrupted run created it',
+      'emca (Organisation emca) existed when this run began: delete it only if an earlier, interrupted run created it',
     ]);
     expect(JSON.stringify(again.takeBack)).not.toContain('command');
   });

@@ -94,7 +94,7 @@ describe('a call on a ZITADEL that fails', () => {
     const url = await startServer((_request, response) => response.writeHead(404).end('no backend\nfound'));
     const answers =
       '/openapi.json returns 404: no backend found), nor a ZITADEL instance (/.well-known/openid-configuration returns 404';
-    const problem = `identity: ${url} is not an instance of this service (${answers}: no backend found): check the address, without a path\n`;
+    const problem = `identity: ${url} is not an instance of this service (${answers}: no backend found): check the address, which must not contain a path\n`;
     await call(`inspect ${url} --token-file ${await tokenFileWith('token')}`, 1, problem);
   });
 

@@ -88,11 +88,11 @@ describe('a service account in a request', () => {
     ['plain JSON', JSON.stringify(file), 'must be base64'],
     ['half a file', base64(file).slice(0, 400), 'must be the base64 of a JSON file'],
     ['no JSON', Buffer.from('secret').toString('base64'), 'must be the base64 of a JSON file'],
-    ['a JSON list', base64([file]), 'must be the base64 of a service account key file: the field type is missing'],
+    ['a JSON list', base64([file]), 'must be the base64 of a service account key file: it has no field "type"'],
     [
       'no type',
       fileWith({ type: undefined }),
-      'must be the base64 of a service account key file: the field type is missing',
+      'must be the base64 of a service account key file: it has no field "type"',
     ],
     ['a key that is too short', withKey(rsaKey(2_047)), KEY_SIZE],
     ['a key that is too long', withKey(forgedKey({ n: oddNumber(4_104) })), KEY_SIZE],

@@ -38,7 +38,7 @@ it('an organisation has a command that deletes it only if this run reported its 
     undefined,
   ]);
   expect(steps.slice(2).map(({ what }) => what)).toEqual([
-    'old (Old) existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it',
+    'old (Old) existed when this run began: delete it only if an earlier, interrupted run created it',
     'odd did not exist when this run began; the command cannot determine whether this run created the organisation',
   ]);
 });
@@ -58,6 +58,6 @@ it('an organisation that existed, was deleted and was created by this run is onl
   const steps = listTakeBack({ place: 'sqlite:/south', kind: 'database' }, { ...seen, names: new Map() });
   expect(steps.map(({ what, command }) => command ?? what)).toEqual([
     'identity org delete a --data /south',
-    'b existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it',
+    'b existed when this run began: delete it only if an earlier, interrupted run created it',
   ]);
 });

@@ -118,7 +118,7 @@ describe('the time for which a source must not change', () => {
 
 describe('the list of what takes a migration back', () => {
   const old = (index: number) => ({
-    what: `org-${index} existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it`,
+    what: `org-${index} existed when this run began: delete it only if an earlier, interrupted run created it`,
   });
   const takeBack = [
     { what: 'delete new', command: 'identity org delete new' },
@@ -131,10 +131,10 @@ describe('the list of what takes a migration back', () => {
     expect(shown.slice(start + 1, start + 4)).toEqual([
       '  delete new:',
       '  identity org delete new',
-      '  org-0 existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it',
+      '  org-0 existed when this run began: delete it only if an earlier, interrupted run created it',
     ]);
     expect(shown.slice(start + 21)).toEqual([
-      '  org-18 existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it',
+      '  org-18 existed when this run began: delete it only if an earlier, interrupted run created it',
       '  41 more steps; --json lists them',
     ]);
   });

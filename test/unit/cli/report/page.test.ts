@@ -39,7 +39,7 @@ describe('the page of a migration', () => {
       'no export contains personal access tokens',
       '330000000000000201 (Ada Lovelace), ada@example.com: exists with other content',
       '400000000000000001: the default organisation of the source',
-      'To undo the migration 330000000000000 (Organisation 0) existed when this run began: to undo the migration, delete it only if an interrupted run of this migration created it',
+      'To undo the migration 330000000000000 (Organisation 0) existed when this run began: delete it only if an earlier, interrupted run created it',
     ])
       expect(text).toContain(part);
     expect(blockJson(resultBlocks(migrationResult()))).toEqual(migrationResult());
