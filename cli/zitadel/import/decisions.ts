@@ -20,7 +20,8 @@ import { reportedIssue } from '../../../shared/organisation/relations.ts';
 import { humanUserSection, SEED_TYPE, userNameTaken } from '../../../shared/organisation/sections/users.ts';
 import { valueWarnings } from '../../../shared/organisation/valueWarnings.ts';
 import { contains, overlap } from '../../../shared/organisation/zitadelReleases.ts';
-import { documentId, documentPath } from '../../../shared/store/store.ts';
+import { userKey } from '../../../shared/store/documentKeys.ts';
+import { documentPath } from '../../../shared/store/store.ts';
 import { type FileSecrets, providersOf } from '../../exports/fileFacts.ts';
 import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { CaselessNames, type ImportFacts } from '../../records/importFacts.ts';
@@ -234,17 +235,13 @@ function isLoginNameFree(file: SurveyedFile, { section, json, orgId }: Organisat
   const { ledger, owners, imports, target, loginNamesByDomain } = file;
   const name = textAt(json, 'user.userName', orgId).toLowerCase();
   const isScoped = imports.loginNamesByDomain(orgId) ?? loginNamesByDomain;
-  const isClaimed = ledger.claimLoginName(JSON.stringify(isScoped ? [name, orgId] : [name]));
+  if (!ledger.claimLoginName(JSON.stringify(isScoped ? [name, orgId] : [name]))) return false;
   const id = textAt(json, 'userId', orgId);
-  const others = owners.usersNamed(name).filter(({ userId }) => {
-    const path = documentPath({ collection: section.collection, id: documentId(userId) });
-    return userId !== id && !target.doomed.has(path);
-  });
-  const isTaken = others.some((user) => {
+  return !owners.usersNamed(name).some((user) => {
+    const isOther = user.userId !== id && !target.doomed.has(documentPath(userKey(user.userId)));
     const isOtherScoped = user.loginNamesByDomain ?? loginNamesByDomain;
-    return isOtherScoped === isScoped && (!isScoped || user.orgId === orgId);
+    return isOther && isOtherScoped === isScoped && (!isScoped || user.orgId === orgId);
   });
-  return isClaimed && !isTaken;
 }
 
 function withholds({ imports, options }: SurveyedFile, record: OrganisationRecord, names: CaselessNames): boolean {

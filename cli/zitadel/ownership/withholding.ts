@@ -23,11 +23,15 @@ export interface OwnedFile {
  * refuses its records.
  */
 export function withholdDeleted({ ledger, owners, imports }: OwnedFile): void {
+  const issues = new Map<string, LedgerIssue>();
   for (const orgId of owners.deletedOrganisations) {
     ledger.refuse(orgId);
-    const issue = because('organisation_deleted', { organisation: organisationText(owners, orgId) });
-    for (const { position } of [...ledger.documents()].filter((document) => document.orgId === orgId))
-      imports.withhold(ledger.withhold(position, issue).record);
+    issues.set(orgId, because('organisation_deleted', { organisation: organisationText(owners, orgId) }));
+  }
+  if (issues.size === 0) return;
+  for (const { position, orgId } of [...ledger.documents()]) {
+    const issue = issues.get(orgId);
+    if (issue !== undefined) imports.withhold(ledger.withhold(position, issue).record);
   }
 }
 
